@@ -1,0 +1,60 @@
+# bloomset: Bloom filters for PostgreSQL
+#
+#   make && make install        build and install into the server of PG_CONFIG
+#   make installcheck           all tests that need a (running) server
+#   make unit                   the tests of the pure C parts, no server needed
+#   script/test                 both, in a throwaway server of its own
+#
+# The version number stands in bloomset.control only; "make check-version"
+# compares the other places that name it.
+
+EXTENSION = bloomset
+EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(EXTENSION).control)
+
+MODULE_big = bloomset
+# pure C first, then the PostgreSQL side
+OBJS = src/bloom.o src/format.o \
+	src/bloomset.o src/fetch.o src/key.o src/key_nested.o src/key_type.o \
+	src/aggregate.o src/bfkey.o src/functions.o src/io.o src/setops.o src/stats.o
+
+DATA = sql/$(EXTENSION)--$(EXTVERSION).sql
+DOCS = README.md
+
+REGRESS = setup create key key_golden key_pairs contains union io errors aggregate window estimates catalog
+REGRESS_OPTS = --inputdir=. --load-extension=bloomset
+ISOLATION = concurrent_add
+ISOLATION_OPTS = --inputdir=test --load-extension=bloomset
+TAP_TESTS = 1
+PROVE_TESTS = test/t/*.pl
+
+PG_CONFIG ?= pg_config
+# Server headers as system headers: our warnings are about our code.
+PG_CPPFLAGS = -isystem $(shell $(PG_CONFIG) --includedir-server) \
+	-DBLOOMSET_VERSION='"$(EXTVERSION)"'
+PG_CFLAGS = -Wall -Wextra -Wshadow $(WERROR)
+
+EXTRA_CLEAN = test/unit/build output_iso tmp_check tmp_check_iso
+
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+include $(PGXS)
+
+$(OBJS): $(wildcard src/*.h)
+
+UNIT_CFLAGS = -std=c11 -O2 -g -Wall -Wextra -Wshadow -Werror -Isrc $(UNIT_COPT)
+UNIT = $(patsubst test/unit/%_test.c,test/unit/build/%_test,$(wildcard test/unit/*_test.c))
+
+.PHONY: unit check-version sizing-table
+unit: $(UNIT)
+	@for t in $(UNIT); do echo "# $$t"; $$t || exit 1; done
+
+test/unit/build/%_test: test/unit/%_test.c $(wildcard test/unit/*.h) src/bloom.c src/format.c $(wildcard src/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(UNIT_CFLAGS) -o $@ $< src/bloom.c src/format.c -lm
+
+check-version:
+	@script/check-version $(EXTVERSION)
+
+sizing-table:
+	@mkdir -p test/unit/build
+	$(CC) -O2 -Wall -Wextra -o test/unit/build/make_sizing_table test/unit/make_sizing_table.c -lm
+	test/unit/build/make_sizing_table > src/sizing_table.h
