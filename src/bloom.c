@@ -1,0 +1,508 @@
+/*
+ * bloom.c - the blocked Bloom filter: every formula stands here.
+ */
+#include "bloom.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "key_type.h"
+#include "sizing_table.h"
+
+#define POLL_BYTES (1 << 20)
+#define SMALL_BLOCKS 128 /* from so many blocks on, whole blocks waste under 1% */
+
+/*
+ * Part of the format: the multipliers below decide which bits a key sets.
+ * FMIX is MurmurHash3's finaliser (Appleby); CHAIN a multiplier with good
+ * spectra (Steele, Vigna: "Computationally easy, spectrally good multipliers").
+ */
+#define MIX_MULTIPLIER UINT64_C(0x9e3779b97f4a7c15)
+#define CHAIN_MULTIPLIER UINT64_C(0xf1357aea2e62a9c5)
+#define FMIX_MULTIPLIER_1 UINT64_C(0xff51afd7ed558ccd)
+#define FMIX_MULTIPLIER_2 UINT64_C(0xc4ceb9fe1a85ec53)
+#define SHARD_SALT UINT64_C(0x5368617264730000)
+
+#if defined(__GNUC__)
+#define PREFETCH(address) __builtin_prefetch((address), 1, 3)
+#else
+#define PREFETCH(address) ((void) (address))
+#endif
+
+void (*bs_poll)(void) = NULL;
+
+static inline void
+poll_host(void)
+{
+	if (bs_poll)
+		bs_poll();
+}
+
+/* High and low half of the 128-bit product. */
+static inline uint64_t
+multiply_high(uint64_t a, uint64_t b)
+{
+#ifdef __SIZEOF_INT128__
+	return (uint64_t) (((unsigned __int128) a * b) >> 64);
+#else
+	uint64_t al = (uint32_t) a, ah = a >> 32;
+	uint64_t bl = (uint32_t) b, bh = b >> 32;
+	uint64_t mid = ah * bl + ((al * bl) >> 32);
+	uint64_t mid2 = al * bh + (uint32_t) mid;
+
+	return ah * bh + (mid >> 32) + (mid2 >> 32);
+#endif
+}
+
+static inline uint64_t
+fmix(uint64_t x)
+{
+	x ^= x >> 33;
+	x *= FMIX_MULTIPLIER_1;
+	x ^= x >> 33;
+	x *= FMIX_MULTIPLIER_2;
+	x ^= x >> 33;
+	return x;
+}
+
+/* ---- sizing ---- */
+
+/*
+ * log2(x / 2^63) for x in [2^63, 2^64), in 1/2^24, rounded down: each squaring
+ * doubles the logarithm and so brings its next binary digit to the front.
+ */
+static uint32_t
+log2_fraction(uint64_t x)
+{
+	uint32_t result = 0;
+
+	for (int i = 0; i < 24; i++)
+	{
+		uint64_t square = multiply_high(x, x); /* of a number in [1, 2): in [1, 4) / 4 */
+
+		result <<= 1;
+		if (square >> 63)
+			result |= 1;
+		else
+			square <<= 1;
+		x = square;
+	}
+	return result;
+}
+
+/* -log2(mantissa * 2^exponent) in 1/2^24; the mantissa is not 0. */
+static uint32_t
+minus_log2(uint64_t mantissa, int exponent)
+{
+	while (!(mantissa >> 63))
+	{
+		mantissa <<= 1;
+		exponent--;
+	}
+	return (uint32_t) -(exponent + 63) * (1U << 24) - log2_fraction(mantissa);
+}
+
+/*
+ * Bits per key in 1/65536 bit, the block, and k for rate p.  One bit a key needs
+ * m = n / -ln(1 - p) whatever the block; otherwise the table says.
+ */
+static uint32_t
+bits_per_key(double p, uint32_t *block_bits, uint8_t *k)
+{
+	int exponent;
+	uint64_t mantissa = (uint64_t) (frexp(p, &exponent) * 9007199254740992.0); /* 2^53 */
+	uint32_t log;
+	uint32_t cell;
+	uint32_t fraction;
+
+	exponent -= 53;
+	log = minus_log2(mantissa, exponent); /* up: the logarithm of p is rounded down */
+	if (log < (BS_TABLE_FIRST << 24) / BS_TABLE_STEPS)
+	{
+		/* here p > 1/3, so 1 - p is exact with exponent >= -54; at least 2^-53 */
+		uint64_t complement = (UINT64_C(1) << -exponent) - mantissa;
+		uint64_t inverse_ln2 = UINT64_C(6196328019); /* in 1/2^32, rounded up */
+
+		log = minus_log2(complement, exponent);
+		log -= 1; /* down: the logarithm is rounded up */
+		*block_bits = 512;
+		*k = 1;
+		return (uint32_t) ((inverse_ln2 << 8) / log + 1);
+	}
+
+	cell = log / ((1U << 24) / BS_TABLE_STEPS) - BS_TABLE_FIRST;
+	fraction = log % ((1U << 24) / BS_TABLE_STEPS);
+	*block_bits = UINT32_C(1) << bs_sizing_table[cell].log2_block;
+	*k = bs_sizing_table[cell].k;
+	return bs_sizing_table[cell].low +
+		   (uint32_t) (((uint64_t) (bs_sizing_table[cell].high - bs_sizing_table[cell].low) *
+							fraction * BS_TABLE_STEPS >>
+						24) +
+					   1);
+}
+
+/* n keys' worth of bits: n * bits / 2^shift, UINT64_MAX where that overflows. */
+static uint64_t
+scaled_product(int64_t n, uint32_t bits, int shift)
+{
+	uint64_t high = multiply_high((uint64_t) n, bits);
+
+	if (high >> shift)
+		return UINT64_MAX;
+	return (high << (64 - shift)) | (((uint64_t) n * bits) >> shift);
+}
+
+BsSizing
+bs_sizing(int64_t n, double p, BsLayout *layout)
+{
+	uint32_t bits;
+	uint64_t needed;
+	uint64_t blocks;
+
+	if (n < 1)
+		return BS_SIZING_BAD_N;
+	if (!(p > 0 && p < 1))
+		return BS_SIZING_BAD_P;
+	if (p < BS_MIN_P)
+		return BS_SIZING_TINY_P;
+
+	bits = bits_per_key(p, &layout->block_bits, &layout->k);
+	needed = scaled_product(n, bits, 16);
+	if (needed > BS_MAX_BITS)
+		return BS_SIZING_TOO_LARGE;
+
+	/*
+	 * One bit for the rounding, one for (1 - 1/B)^kn against exp(-kn/B), and
+	 * about 0.22 (k - 1) for the variance of the fill of a block smaller than
+	 * those in the table, whatever its size.
+	 */
+	needed += 2 + (layout->k + 2) / 4;
+	blocks = (needed + layout->block_bits - 1) / layout->block_bits;
+	if (blocks < SMALL_BLOCKS)
+		layout->block_bits = (uint32_t) ((needed + blocks * 8 - 1) / (blocks * 8) * 8);
+	layout->m = blocks * layout->block_bits;
+	return layout->m > BS_MAX_BITS ? BS_SIZING_TOO_LARGE : BS_SIZING_OK;
+}
+
+uint64_t
+bs_sizing_bytes(int64_t n, double p)
+{
+	uint32_t block_bits;
+	uint8_t k;
+
+	return scaled_product(n, bits_per_key(p, &block_bits, &k), 16 + 3);
+}
+
+uint64_t
+bs_sizing_shards(int64_t n, double p)
+{
+	BsLayout layout;
+	uint32_t block_bits;
+	uint8_t k;
+	uint64_t shards = scaled_product(n, bits_per_key(p, &block_bits, &k), 16 + 32) + 1;
+
+	while (bs_sizing((int64_t) (((uint64_t) n + shards - 1) / shards), p, &layout) != BS_SIZING_OK)
+		shards++;
+	return shards;
+}
+
+/* ---- positions ---- */
+
+/* Where the bits of keys lie in one filter. */
+typedef struct Geometry
+{
+	uint64_t blocks;
+	uint64_t seed_mix;
+	uint32_t block_bits;
+	uint32_t k;
+} Geometry;
+
+static inline Geometry
+geometry(const BsFilter *f)
+{
+	Geometry g;
+
+	g.blocks = f->m / f->block_bits;
+	g.seed_mix = f->seed ? fmix(f->seed) : 0;
+	g.block_bits = f->block_bits;
+	g.k = f->k;
+	return g;
+}
+
+static inline uint64_t
+mix_seed(const Geometry *g, uint64_t hash)
+{
+	uint64_t x = (hash ^ g->seed_mix) * MIX_MULTIPLIER;
+
+	return x ^ (x >> 32);
+}
+
+/* First byte of the block that the mixed hash chooses. */
+static inline uint64_t
+block_byte(const Geometry *g, uint64_t x)
+{
+	return multiply_high(x, g->blocks) * (g->block_bits / 8);
+}
+
+/* Steps the chain and returns the next bit inside the block. */
+static inline uint32_t
+next_bit(const Geometry *g, uint64_t *x)
+{
+	*x *= CHAIN_MULTIPLIER;
+	return (uint32_t) (((*x >> 32) * g->block_bits) >> 32);
+}
+
+/* ---- the filter ---- */
+
+void
+bs_filter_init(BsFilter *f, const BsLayout *layout, int64_t n, double p, uint64_t seed)
+{
+	f->version = BS_FORMAT_VERSION;
+	f->structure = BS_STRUCTURE_BLOOM;
+	f->hash_scheme = BS_HASH_SCHEME;
+	f->k = layout->k;
+	f->key_type = BS_KEY_NONE;
+	f->block_bits = layout->block_bits;
+	f->n = (uint64_t) n;
+	f->p = p;
+	f->m = layout->m;
+	f->seed = seed;
+}
+
+bool
+bs_filter_add(BsFilter *f, uint64_t hash)
+{
+	Geometry g = geometry(f);
+	uint64_t x = mix_seed(&g, hash);
+	uint8_t *block = f->bits + block_byte(&g, x);
+	uint8_t missing = 0;
+
+	for (uint32_t i = 0; i < g.k; i++)
+	{
+		uint32_t bit = next_bit(&g, &x);
+		uint8_t mask = (uint8_t) (1 << (bit & 7));
+
+		missing |= (uint8_t) (~block[bit >> 3] & mask);
+		block[bit >> 3] |= mask;
+	}
+	return missing != 0;
+}
+
+void
+bs_filter_add_many(BsFilter *f, const uint64_t *hashes, size_t count)
+{
+	enum
+	{
+		GROUP = 32
+	};
+	Geometry g = geometry(f);
+	uint64_t bit[GROUP][BS_MAX_K];
+
+	while (count > 0)
+	{
+		size_t group = count < GROUP ? count : GROUP;
+
+		for (size_t key = 0; key < group; key++)
+		{
+			uint64_t x = mix_seed(&g, hashes[key]);
+			uint64_t base = block_byte(&g, x) * 8;
+
+			for (uint32_t i = 0; i < g.k; i++)
+			{
+				bit[key][i] = base + next_bit(&g, &x);
+				PREFETCH(&f->bits[bit[key][i] >> 3]);
+			}
+		}
+		for (size_t key = 0; key < group; key++)
+			for (uint32_t i = 0; i < g.k; i++)
+				f->bits[bit[key][i] >> 3] |= (uint8_t) (1 << (bit[key][i] & 7));
+		hashes += group;
+		count -= group;
+	}
+}
+
+bool
+bs_filter_contains(const BsFilter *f, uint64_t hash)
+{
+	Geometry g = geometry(f);
+	uint64_t x = mix_seed(&g, hash);
+	const uint8_t *block = f->bits + block_byte(&g, x);
+
+	for (uint32_t i = 0; i < g.k; i++)
+	{
+		uint32_t bit = next_bit(&g, &x);
+
+		if (!((block[bit >> 3] >> (bit & 7)) & 1))
+			return false;
+	}
+	return true;
+}
+
+bool
+bs_filter_same_layout(const BsFilter *a, const BsFilter *b)
+{
+	return a->version == b->version && a->structure == b->structure &&
+		   a->hash_scheme == b->hash_scheme && a->k == b->k && a->block_bits == b->block_bits &&
+		   a->m == b->m && a->seed == b->seed;
+}
+
+/* The header that a op b and b op a agree on: the larger n with its p. */
+static void
+merge_headers(BsFilter *dst, const BsFilter *src)
+{
+	if (src->n > dst->n || (src->n == dst->n && src->p < dst->p))
+	{
+		dst->n = src->n;
+		dst->p = src->p;
+	}
+	if (dst->key_type == BS_KEY_NONE)
+		dst->key_type = src->key_type;
+}
+
+void
+bs_filter_unite(BsFilter *dst, const BsFilter *src)
+{
+	size_t bytes = dst->m / 8;
+
+	merge_headers(dst, src);
+	for (size_t start = 0; start < bytes; start += POLL_BYTES)
+	{
+		size_t end = bytes - start < POLL_BYTES ? bytes : start + POLL_BYTES;
+
+		for (size_t i = start; i < end; i++)
+			dst->bits[i] |= src->bits[i];
+		poll_host();
+	}
+}
+
+void
+bs_filter_intersect(BsFilter *dst, const BsFilter *src)
+{
+	size_t bytes = dst->m / 8;
+
+	merge_headers(dst, src);
+	for (size_t start = 0; start < bytes; start += POLL_BYTES)
+	{
+		size_t end = bytes - start < POLL_BYTES ? bytes : start + POLL_BYTES;
+
+		for (size_t i = start; i < end; i++)
+			dst->bits[i] &= src->bits[i];
+		poll_host();
+	}
+}
+
+/* ---- counting and estimates ---- */
+
+static inline uint64_t
+load64(const uint8_t *bytes)
+{
+	uint64_t word;
+
+	memcpy(&word, bytes, sizeof(word));
+	return word;
+}
+
+/* Bits set in a word; portable, and quick enough without POPCNT. */
+static inline uint32_t
+popcount64(uint64_t x)
+{
+	x -= (x >> 1) & UINT64_C(0x5555555555555555);
+	x = (x & UINT64_C(0x3333333333333333)) + ((x >> 2) & UINT64_C(0x3333333333333333));
+	x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+	return (uint32_t) ((x * UINT64_C(0x0101010101010101)) >> 56);
+}
+
+/* Bits set in a or, where b is given, in a | b. */
+static uint64_t
+popcount_bytes(const uint8_t *a, const uint8_t *b, size_t bytes)
+{
+	uint64_t count = 0;
+	size_t i = 0;
+
+	if (b)
+		for (; i + 8 <= bytes; i += 8)
+			count += popcount64(load64(a + i) | load64(b + i));
+	else
+		for (; i + 8 <= bytes; i += 8)
+			count += popcount64(load64(a + i));
+	for (; i < bytes; i++)
+		count += popcount64(a[i] | (b ? b[i] : 0));
+	return count;
+}
+
+static uint64_t
+popcount_polled(const uint8_t *a, const uint8_t *b, size_t bytes)
+{
+	uint64_t count = 0;
+
+	for (size_t start = 0; start < bytes; start += POLL_BYTES)
+	{
+		size_t length = bytes - start < POLL_BYTES ? bytes - start : POLL_BYTES;
+
+		count += popcount_bytes(a + start, b ? b + start : NULL, length);
+		poll_host();
+	}
+	return count;
+}
+
+uint64_t
+bs_filter_bits_set(const BsFilter *f)
+{
+	return popcount_polled(f->bits, NULL, f->m / 8);
+}
+
+uint64_t
+bs_filter_bits_set_union(const BsFilter *a, const BsFilter *b)
+{
+	return popcount_polled(a->bits, b->bits, a->m / 8);
+}
+
+/*
+ * A bit stays clear with probability (1 - q / blocks)^n, q = 1 - (1 - 1/B)^k
+ * being the chance that a key of its block sets it.  Solved for n with the
+ * observed share of clear bits (Swamidass, Baldi 2007, carried over to blocks).
+ */
+double
+bs_filter_estimate(const BsFilter *f, uint64_t bits_set)
+{
+	double blocks = (double) (f->m / f->block_bits);
+	double q = -expm1(f->k * log1p(-1.0 / f->block_bits));
+	double clear = bits_set < f->m ? (double) (f->m - bits_set) : 0.5;
+
+	if (bits_set == 0)
+		return 0;
+	return log(clear / (double) f->m) / log1p(-q / blocks);
+}
+
+double
+bs_filter_rate(const BsFilter *f)
+{
+	size_t block_bytes = f->block_bits / 8;
+	uint64_t blocks = f->m / f->block_bits;
+	size_t since_poll = 0;
+	double sum = 0;
+
+	for (uint64_t block = 0; block < blocks; block++)
+	{
+		double fill = (double) popcount_bytes(f->bits + block * block_bytes, NULL, block_bytes) /
+					  f->block_bits;
+		double rate = 1;
+
+		for (uint32_t i = 0; i < f->k; i++)
+			rate *= fill;
+		sum += rate;
+		since_poll += block_bytes;
+		if (since_poll >= POLL_BYTES)
+		{
+			poll_host();
+			since_poll = 0;
+		}
+	}
+	return sum / (double) blocks;
+}
+
+uint32_t
+bs_shard(uint64_t hash, uint32_t shards)
+{
+	return (uint32_t) (((fmix(hash ^ SHARD_SALT) >> 32) * shards) >> 32);
+}
