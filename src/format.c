@@ -1,0 +1,141 @@
+/*
+ * format.c - the portable form of a filter, and the checks on foreign bytes.
+ */
+#include "format.h"
+
+#include "hash.h"
+#include "key_type.h"
+
+#define CHUNK (1 << 20)
+
+/* Offsets in the portable form: those of BsFilter less the host's word. */
+#define AT(field) (offsetof(BsFilter, field) - sizeof(uint32_t))
+
+static uint64_t
+checksum(const uint8_t *bytes, size_t length)
+{
+	XXH3_state_t state;
+
+	XXH3_64bits_reset(&state);
+	for (size_t at = 0; at < length; at += CHUNK)
+	{
+		XXH3_64bits_update(&state, bytes + at, length - at < CHUNK ? length - at : CHUNK);
+		if (bs_poll)
+			bs_poll();
+	}
+	return XXH3_64bits_digest(&state);
+}
+
+void
+bs_external_encode(const BsFilter *f, uint8_t *out)
+{
+	size_t bits_bytes = f->m / 8;
+	uint64_t p_bits;
+
+	memset(out, 0, BS_EXTERNAL_HEADER);
+	memcpy(&p_bits, &f->p, sizeof(p_bits));
+	out[AT(version)] = f->version;
+	out[AT(structure)] = f->structure;
+	out[AT(hash_scheme)] = f->hash_scheme;
+	out[AT(k)] = f->k;
+	bs_store_le(out + AT(key_type), f->key_type, 4);
+	bs_store_le(out + AT(block_bits), f->block_bits, 4);
+	bs_store_le(out + AT(n), f->n, 8);
+	bs_store_le(out + AT(p), p_bits, 8);
+	bs_store_le(out + AT(m), f->m, 8);
+	bs_store_le(out + AT(seed), f->seed, 8);
+	memcpy(out + BS_EXTERNAL_HEADER, f->bits, bits_bytes);
+	bs_store_le(out + BS_EXTERNAL_HEADER + bits_bytes,
+				checksum(out, BS_EXTERNAL_HEADER + bits_bytes), BS_EXTERNAL_CHECKSUM);
+}
+
+static void
+decode_header(const uint8_t *in, BsFilter *header)
+{
+	uint64_t p_bits = bs_load_le(in + AT(p), 8);
+
+	header->version = in[AT(version)];
+	header->structure = in[AT(structure)];
+	header->hash_scheme = in[AT(hash_scheme)];
+	header->k = in[AT(k)];
+	header->key_type = (uint32_t) bs_load_le(in + AT(key_type), 4);
+	header->block_bits = (uint32_t) bs_load_le(in + AT(block_bits), 4);
+	header->n = bs_load_le(in + AT(n), 8);
+	memcpy(&header->p, &p_bits, sizeof(p_bits));
+	header->m = bs_load_le(in + AT(m), 8);
+	header->seed = bs_load_le(in + AT(seed), 8);
+	memcpy(header->reserved, in + AT(reserved), sizeof(header->reserved));
+}
+
+/* Everything about a header that must hold for any operation to be safe. */
+static const char *
+check_header(const BsFilter *h, size_t bits_bytes)
+{
+	static const uint8_t zero[sizeof(h->reserved)];
+
+	if (h->version != BS_FORMAT_VERSION)
+		return "Its format version is not known here.";
+	if (h->structure != BS_STRUCTURE_BLOOM)
+		return "It is another kind of filter.";
+	if (h->hash_scheme != BS_HASH_SCHEME)
+		return "Its hash scheme is not known here.";
+	if (h->k < 1 || h->k > BS_MAX_K)
+		return "Its number of bits per key is out of range.";
+	if (h->block_bits < 8 || h->block_bits > BS_MAX_BLOCK_BITS || h->block_bits % 8 != 0)
+		return "Its block size is out of range.";
+	if (h->m < h->block_bits || h->m > BS_MAX_BITS || h->m % h->block_bits != 0)
+		return "Its number of bits is out of range.";
+	if (h->n < 1 || h->n > INT64_MAX)
+		return "Its number of keys is out of range.";
+	if (!(h->p >= BS_MIN_P && h->p < 1))
+		return "Its false-positive rate is out of range.";
+	if (h->key_type != BS_KEY_NONE && !bs_key_type_valid(h->key_type))
+		return "Its key type is not known here.";
+	if (memcmp(h->reserved, zero, sizeof(zero)) != 0)
+		return "Its reserved bytes are not zero.";
+	if (h->m / 8 != bits_bytes)
+		return "Its length does not fit its header.";
+	return NULL;
+}
+
+const char *
+bs_external_check(const uint8_t *bytes, size_t length, BsFilter *header)
+{
+	const char *why;
+	size_t body = length - BS_EXTERNAL_CHECKSUM;
+
+	memset(header, 0, sizeof(*header));
+	if (length < BS_EXTERNAL_HEADER + BS_EXTERNAL_CHECKSUM)
+		return "It is shorter than a header.";
+	decode_header(bytes, header);
+	why = check_header(header, body - BS_EXTERNAL_HEADER);
+	if (why)
+		return why;
+	if (checksum(bytes, body) != bs_load_le(bytes + body, BS_EXTERNAL_CHECKSUM))
+		return "Its checksum does not match.";
+
+	/* keys of no type would be compared with keys of any type */
+	if (header->key_type == BS_KEY_NONE)
+		for (size_t i = BS_EXTERNAL_HEADER; i < body; i++)
+			if (bytes[i] != 0)
+				return "It holds keys of no type.";
+	return NULL;
+}
+
+void
+bs_external_decode(const uint8_t *bytes, const BsFilter *header, BsFilter *f)
+{
+	uint32_t host_word = f->host_word;
+
+	*f = *header;
+	f->host_word = host_word;
+	memcpy(f->bits, bytes + BS_EXTERNAL_HEADER, header->m / 8);
+}
+
+const char *
+bs_filter_check(const BsFilter *f, size_t size)
+{
+	if (size < sizeof(BsFilter))
+		return "It is shorter than a header.";
+	return check_header(f, size - sizeof(BsFilter));
+}
