@@ -1,0 +1,331 @@
+/* bloomset--1.0.sql */
+
+-- complain if script is sourced in psql, rather than via CREATE EXTENSION
+\echo Use "CREATE EXTENSION bloomset" to load this file. \quit
+
+-- ---- the type bloomfilter ----
+
+CREATE TYPE bloomfilter;
+
+CREATE FUNCTION bf_in(cstring) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bs_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_in(cstring) IS
+'text input: base64 of the portable form; errors 22P02 (not base64) and 22P03 (not a filter, or damaged)';
+
+CREATE FUNCTION bf_out(bloomfilter) RETURNS cstring
+AS 'MODULE_PATHNAME', 'bs_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_out(bloomfilter) IS 'text output: base64 of the portable form';
+
+CREATE FUNCTION bf_recv(internal) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bs_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_recv(internal) IS
+'binary input: the portable form; error 22P03 (not a filter, or damaged)';
+
+CREATE FUNCTION bf_send(bloomfilter) RETURNS bytea
+AS 'MODULE_PATHNAME', 'bs_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_send(bloomfilter) IS
+'binary output: the portable form, 60 bytes of header, the bits, 8 bytes of checksum';
+
+-- A filled filter does not compress, and uncompressed it can be read in slices.
+CREATE TYPE bloomfilter (
+    INPUT = bf_in,
+    OUTPUT = bf_out,
+    RECEIVE = bf_recv,
+    SEND = bf_send,
+    INTERNALLENGTH = variable,
+    ALIGNMENT = double,
+    STORAGE = external
+);
+COMMENT ON TYPE bloomfilter IS
+'set of keys that can be asked for membership: "no" is certain, "yes" is wrong at about the rate it was created for';
+
+CREATE FUNCTION bf_from_bytea(bytea) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bs_from_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_from_bytea(bytea) IS
+'cast from bytea: the portable form; error 22P03 (not a filter, or damaged)';
+
+CREATE CAST (bloomfilter AS bytea) WITH FUNCTION bf_send(bloomfilter);
+COMMENT ON CAST (bloomfilter AS bytea) IS 'the portable form';
+CREATE CAST (bytea AS bloomfilter) WITH FUNCTION bf_from_bytea(bytea);
+COMMENT ON CAST (bytea AS bloomfilter) IS 'reads and checks the portable form';
+
+-- ---- the type bfkey ----
+
+CREATE TYPE bfkey;
+
+CREATE FUNCTION bf_key_in(cstring) RETURNS bfkey
+AS 'MODULE_PATHNAME', 'bs_key_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_key_in(cstring) IS
+'text input: key type and hash in hexadecimal, with a colon between; error 22P02';
+
+CREATE FUNCTION bf_key_out(bfkey) RETURNS cstring
+AS 'MODULE_PATHNAME', 'bs_key_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_key_out(bfkey) IS
+'text output: key type and hash in hexadecimal, with a colon between';
+
+CREATE FUNCTION bf_key_recv(internal) RETURNS bfkey
+AS 'MODULE_PATHNAME', 'bs_key_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_key_recv(internal) IS
+'binary input: key type (4 bytes) and hash (8 bytes), big-endian; error 22P03';
+
+CREATE FUNCTION bf_key_send(bfkey) RETURNS bytea
+AS 'MODULE_PATHNAME', 'bs_key_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_key_send(bfkey) IS
+'binary output: key type (4 bytes) and hash (8 bytes), big-endian';
+
+CREATE TYPE bfkey (
+    INPUT = bf_key_in,
+    OUTPUT = bf_key_out,
+    RECEIVE = bf_key_recv,
+    SEND = bf_key_send,
+    INTERNALLENGTH = 16,
+    ALIGNMENT = double
+);
+COMMENT ON TYPE bfkey IS
+'a key as filters see it: key type and 64-bit hash (XXH3) of a value; every function that takes a key takes a bfkey too';
+
+CREATE FUNCTION bf_key_eq(bfkey, bfkey) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_key_eq' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_key_eq(bfkey, bfkey) IS 'implementation of = operator';
+
+CREATE FUNCTION bf_key_ne(bfkey, bfkey) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_key_ne' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_key_ne(bfkey, bfkey) IS 'implementation of <> operator';
+
+CREATE FUNCTION bf_key_hash(bfkey) RETURNS integer
+AS 'MODULE_PATHNAME', 'bs_key_hash' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_key_hash(bfkey) IS 'hash';
+
+CREATE FUNCTION bf_key_hash_extended(bfkey, bigint) RETURNS bigint
+AS 'MODULE_PATHNAME', 'bs_key_hash_extended' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_key_hash_extended(bfkey, bigint) IS 'hash, with a seed';
+
+CREATE OPERATOR = (
+    LEFTARG = bfkey, RIGHTARG = bfkey, FUNCTION = bf_key_eq,
+    COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES
+);
+COMMENT ON OPERATOR = (bfkey, bfkey) IS 'equal';
+CREATE OPERATOR <> (
+    LEFTARG = bfkey, RIGHTARG = bfkey, FUNCTION = bf_key_ne,
+    COMMUTATOR = <>, NEGATOR = =, RESTRICT = neqsel, JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR <> (bfkey, bfkey) IS 'not equal';
+
+CREATE OPERATOR FAMILY bfkey_ops USING hash;
+COMMENT ON OPERATOR FAMILY bfkey_ops USING hash IS 'hashing of bfkey';
+CREATE OPERATOR CLASS bfkey_ops DEFAULT FOR TYPE bfkey USING hash FAMILY bfkey_ops AS
+    OPERATOR 1 =,
+    FUNCTION 1 bf_key_hash(bfkey),
+    FUNCTION 2 bf_key_hash_extended(bfkey, bigint);
+COMMENT ON OPERATOR CLASS bfkey_ops USING hash IS 'hashing of bfkey';
+
+CREATE FUNCTION bf_key(value "any") RETURNS bfkey
+AS 'MODULE_PATHNAME', 'bs_key' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_key("any") IS
+'the key of a value; NULL for NULL; errors 42883 (type without a hash function) and 0A000 (nondeterministic collation)';
+
+CREATE FUNCTION bf_shard(key "any", shards integer) RETURNS integer
+AS 'MODULE_PATHNAME', 'bs_shard_of' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_shard("any", integer) IS
+'which of this many filters a key belongs to, from 0 to shards - 1; independent of the bits it takes inside a filter; NULL for NULL; error 22023 for less than one shard';
+
+-- ---- making filters ----
+
+CREATE FUNCTION bf_create(n bigint, p double precision DEFAULT 0.01, seed bigint DEFAULT 0)
+RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bs_create' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_create(bigint, double precision, bigint) IS
+'an empty filter for n distinct keys at false-positive rate p (at least 1e-10); NULL for NULL; errors 22023 (n < 1, p outside) and 54000 (more than 2^32 bits). Blocked Bloom filter: Putze, Sanders, Singler 2007';
+
+CREATE FUNCTION bf_size(n bigint, p double precision DEFAULT 0.01,
+    OUT m bigint, OUT k integer, OUT bytes bigint)
+AS 'MODULE_PATHNAME', 'bs_size' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_size(bigint, double precision) IS
+'what bf_create would make: m bits in all, k bits per key, bytes of the value (as pg_column_size); NULL and errors as bf_create';
+
+-- ---- adding and asking ----
+
+CREATE FUNCTION bf_add(f bloomfilter, key "any") RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bs_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bf_add(bloomfilter, "any") IS
+'the filter with the key; f unchanged for a NULL key, NULL for a NULL filter; error 42804 (filter holds keys of another type), and those of bf_key';
+
+CREATE FUNCTION bf_add_all(f bloomfilter, keys anyarray) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bs_add_all' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bf_add_all(bloomfilter, anyarray) IS
+'the filter with all elements of the array as keys, NULLs skipped; f unchanged for a NULL array, NULL for a NULL filter; errors as bf_add';
+
+CREATE FUNCTION bf_contains(f bloomfilter, key "any") RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_contains' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 2;
+COMMENT ON FUNCTION bf_contains(bloomfilter, "any") IS
+'false: the key was certainly not added; true: it probably was; NULL for a NULL filter or key; errors as bf_add';
+
+CREATE FUNCTION bf_contains_any(f bloomfilter, keys anyarray) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_contains_any' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION bf_contains_any(bloomfilter, anyarray) IS
+'true if bf_contains is for an element; otherwise NULL if an element is; otherwise false (also for no elements); NULL for a NULL filter or array; errors as bf_add';
+
+CREATE FUNCTION bf_contains_all(f bloomfilter, keys anyarray) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_contains_all' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION bf_contains_all(bloomfilter, anyarray) IS
+'false if bf_contains is for an element; otherwise NULL if an element is; otherwise true (also for no elements); NULL for a NULL filter or array; errors as bf_add';
+
+-- ---- union, intersection, equality ----
+
+CREATE FUNCTION bf_union(a bloomfilter, b bloomfilter) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bs_union' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bf_union(bloomfilter, bloomfilter) IS
+'the filter of the keys of both; the other one for a NULL side; error 22023 (m, k, block or seed differ) and 42804 (key types differ)';
+
+CREATE FUNCTION bf_intersect(a bloomfilter, b bloomfilter) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bs_intersect' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bf_intersect(bloomfilter, bloomfilter) IS
+'a filter that holds every common key, and others at a rate above that of a filter built from the common keys; NULL and errors as bf_union';
+
+CREATE OPERATOR | (
+    LEFTARG = bloomfilter, RIGHTARG = bloomfilter, FUNCTION = bf_union, COMMUTATOR = |
+);
+COMMENT ON OPERATOR | (bloomfilter, bloomfilter) IS 'union';
+CREATE OPERATOR & (
+    LEFTARG = bloomfilter, RIGHTARG = bloomfilter, FUNCTION = bf_intersect, COMMUTATOR = &
+);
+COMMENT ON OPERATOR & (bloomfilter, bloomfilter) IS 'intersection';
+
+CREATE FUNCTION bf_eq(bloomfilter, bloomfilter) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_eq' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bf_eq(bloomfilter, bloomfilter) IS 'implementation of = operator';
+
+CREATE FUNCTION bf_ne(bloomfilter, bloomfilter) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_ne' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bf_ne(bloomfilter, bloomfilter) IS 'implementation of <> operator';
+
+CREATE FUNCTION bf_hash(bloomfilter) RETURNS integer
+AS 'MODULE_PATHNAME', 'bs_hash' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bf_hash(bloomfilter) IS 'hash';
+
+CREATE FUNCTION bf_hash_extended(bloomfilter, bigint) RETURNS bigint
+AS 'MODULE_PATHNAME', 'bs_hash_extended' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bf_hash_extended(bloomfilter, bigint) IS 'hash, with a seed';
+
+CREATE OPERATOR = (
+    LEFTARG = bloomfilter, RIGHTARG = bloomfilter, FUNCTION = bf_eq,
+    COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES
+);
+COMMENT ON OPERATOR = (bloomfilter, bloomfilter) IS 'equal, byte for byte';
+CREATE OPERATOR <> (
+    LEFTARG = bloomfilter, RIGHTARG = bloomfilter, FUNCTION = bf_ne,
+    COMMUTATOR = <>, NEGATOR = =, RESTRICT = neqsel, JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR <> (bloomfilter, bloomfilter) IS 'not equal, byte for byte';
+
+CREATE OPERATOR FAMILY bloomfilter_ops USING hash;
+COMMENT ON OPERATOR FAMILY bloomfilter_ops USING hash IS 'hashing of bloomfilter';
+CREATE OPERATOR CLASS bloomfilter_ops DEFAULT FOR TYPE bloomfilter USING hash FAMILY bloomfilter_ops AS
+    OPERATOR 1 =,
+    FUNCTION 1 bf_hash(bloomfilter),
+    FUNCTION 2 bf_hash_extended(bloomfilter, bigint);
+COMMENT ON OPERATOR CLASS bloomfilter_ops USING hash IS
+'hashing of bloomfilter: GROUP BY, DISTINCT, hash joins';
+
+-- ---- estimates ----
+
+CREATE FUNCTION bf_count(f bloomfilter) RETURNS double precision
+AS 'MODULE_PATHNAME', 'bs_count' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bf_count(bloomfilter) IS
+'estimated number of distinct keys, from the bits set (Swamidass, Baldi 2007); always finite, for a full filter a lower bound; NULL for NULL';
+
+CREATE FUNCTION bf_intersect_count(a bloomfilter, b bloomfilter) RETURNS double precision
+AS 'MODULE_PATHNAME', 'bs_intersect_count' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 300;
+COMMENT ON FUNCTION bf_intersect_count(bloomfilter, bloomfilter) IS
+'estimated number of distinct keys that both hold, by inclusion and exclusion, at least 0; NULL for NULL; errors as bf_union';
+
+CREATE FUNCTION bf_fpp(f bloomfilter) RETURNS double precision
+AS 'MODULE_PATHNAME', 'bs_fpp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bf_fpp(bloomfilter) IS
+'the false-positive rate at the present fill, from 0 to 1; above the asked-for rate the filter holds more keys than it was made for; NULL for NULL';
+
+-- STABLE: the name of a key type that has no number of its own is looked up.
+CREATE FUNCTION bf_info(f bloomfilter,
+    OUT n bigint, OUT p double precision, OUT m bigint, OUT k integer, OUT block_bits integer,
+    OUT seed bigint, OUT key_type text, OUT bits_set bigint, OUT fill double precision,
+    OUT count double precision, OUT fpp double precision, OUT bytes bigint)
+AS 'MODULE_PATHNAME', 'bs_info' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 300;
+COMMENT ON FUNCTION bf_info(bloomfilter) IS
+'parameters (n, p, m bits, k bits per key, bits per block, seed, key type or NULL before the first key), bits set and their share, estimated count, present false-positive rate, bytes of the value; NULL for NULL';
+
+-- ---- aggregates ----
+
+CREATE FUNCTION bf_agg_trans(internal, "any", bigint, double precision) RETURNS internal
+AS 'MODULE_PATHNAME', 'bs_agg_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bf_agg_trans(internal, "any", bigint, double precision) IS 'aggregate transition function';
+
+CREATE FUNCTION bf_agg_combine(internal, internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'bs_agg_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bf_agg_combine(internal, internal) IS 'aggregate combine function';
+
+CREATE FUNCTION bf_agg_serialize(internal) RETURNS bytea
+AS 'MODULE_PATHNAME', 'bs_agg_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_agg_serialize(internal) IS 'aggregate serial function';
+
+CREATE FUNCTION bf_agg_deserialize(bytea, internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'bs_agg_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_agg_deserialize(bytea, internal) IS 'aggregate deserial function';
+
+CREATE FUNCTION bf_agg_final(internal) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bs_agg_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bf_agg_final(internal) IS 'aggregate final function';
+
+CREATE AGGREGATE bf_agg(key "any", n bigint, p double precision) (
+    SFUNC = bf_agg_trans,
+    STYPE = internal,
+    SSPACE = 16384,
+    FINALFUNC = bf_agg_final,
+    COMBINEFUNC = bf_agg_combine,
+    SERIALFUNC = bf_agg_serialize,
+    DESERIALFUNC = bf_agg_deserialize,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg("any", bigint, double precision) IS
+'a filter for n distinct keys at rate p, of all keys that are not NULL; NULL for no rows; errors of bf_create and bf_add, and 22023 where n or p change from row to row';
+
+CREATE FUNCTION bf_agg_key_trans(bloomfilter, bfkey, bigint, double precision) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bs_agg_key_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bf_agg_key_trans(bloomfilter, bfkey, bigint, double precision) IS 'aggregate transition function';
+
+CREATE FUNCTION bf_union_trans(bloomfilter, bloomfilter) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bs_union_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bf_union_trans(bloomfilter, bloomfilter) IS 'aggregate transition and combine function';
+
+CREATE FUNCTION bf_intersect_trans(bloomfilter, bloomfilter) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bs_intersect_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bf_intersect_trans(bloomfilter, bloomfilter) IS 'aggregate transition and combine function';
+
+CREATE AGGREGATE bf_agg(key bfkey, n bigint, p double precision) (
+    SFUNC = bf_agg_key_trans,
+    STYPE = bloomfilter,
+    SSPACE = 16384,
+    COMBINEFUNC = bf_union_trans,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(bfkey, bigint, double precision) IS
+'as bf_agg over values, from their keys; its state is a bloomfilter, so that a distributed engine can push it down';
+
+CREATE AGGREGATE bf_union_agg(f bloomfilter) (
+    SFUNC = bf_union_trans,
+    STYPE = bloomfilter,
+    SSPACE = 16384,
+    COMBINEFUNC = bf_union_trans,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_union_agg(bloomfilter) IS
+'the union of all filters that are not NULL; NULL for none; errors as bf_union';
+
+CREATE AGGREGATE bf_intersect_agg(f bloomfilter) (
+    SFUNC = bf_intersect_trans,
+    STYPE = bloomfilter,
+    SSPACE = 16384,
+    COMBINEFUNC = bf_intersect_trans,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_intersect_agg(bloomfilter) IS
+'the intersection of all filters that are not NULL; NULL for none; errors as bf_union';

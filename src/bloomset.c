@@ -1,0 +1,130 @@
+/*
+ * bloomset.c - the module, and the errors that several functions share.
+ */
+#include "bloomset.h"
+
+#include <math.h>
+
+#include "key.h"
+#include "miscadmin.h"
+
+#ifdef PG_MODULE_MAGIC_EXT
+PG_MODULE_MAGIC_EXT(.name = "bloomset", .version = BLOOMSET_VERSION);
+#else
+PG_MODULE_MAGIC;
+#endif
+
+PGDLLEXPORT void _PG_init(void);
+
+static void
+check_for_interrupts(void)
+{
+	CHECK_FOR_INTERRUPTS();
+}
+
+void
+_PG_init(void)
+{
+	bs_poll = check_for_interrupts;
+}
+
+static void
+bad_rate(double p)
+{
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("false-positive rate %g is not between 0 and 1", p),
+					p >= 1 && p <= 100 ? errhint("Did you mean %g?", p / 100)
+									   : errhint("A usual rate is 0.01, one in a hundred.")));
+}
+
+static void
+too_large(int64 n, double p)
+{
+	uint64 bytes = bs_sizing_bytes(n, p);
+	uint64 shards = bs_sizing_shards(n, p);
+
+	ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					errmsg("bloomfilter for " INT64_FORMAT " keys at rate %g is too large", n, p),
+					errdetail("It would take " UINT64_FORMAT " bytes; the limit is " UINT64_FORMAT
+							  ".",
+							  bytes, (uint64) bs_filter_size(BS_MAX_BITS)),
+					errhint("Spread the keys over " UINT64_FORMAT
+							" filters or more, each for its share of the keys;"
+							" bf_shard() tells which one a key belongs to.",
+							shards)));
+}
+
+BsLayout
+bs_layout(int64 n, double p)
+{
+	BsLayout layout;
+
+	switch (bs_sizing(n, p, &layout))
+	{
+		case BS_SIZING_OK:
+			break;
+		case BS_SIZING_BAD_N:
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+							errmsg("number of keys must be at least 1, not " INT64_FORMAT, n)));
+			break;
+		case BS_SIZING_BAD_P:
+			bad_rate(p);
+			break;
+		case BS_SIZING_TINY_P:
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+							errmsg("false-positive rate %g is too small", p),
+							errdetail("The smallest is %g: below it, keys of 64 bits collide"
+									  " more often than that.",
+									  BS_MIN_P)));
+			break;
+		case BS_SIZING_TOO_LARGE:
+			too_large(n, p);
+			break;
+	}
+	return layout;
+}
+
+BsFilter *
+bs_new_filter(int64 n, double p, int64 seed)
+{
+	BsLayout layout = bs_layout(n, p);
+	size_t size = bs_filter_size(layout.m);
+	BsFilter *f = palloc0(size);
+
+	SET_VARSIZE(f, size);
+	bs_filter_init(f, &layout, n, p, (uint64) seed);
+	return f;
+}
+
+BsFilter *
+bs_copy_filter(const BsFilter *f)
+{
+	BsFilter *copy = palloc(VARSIZE(f));
+
+	memcpy(copy, f, VARSIZE(f));
+	return copy;
+}
+
+/* The parameters of a filter, for an errdetail. */
+static char *
+describe(const BsFilter *f)
+{
+	return psprintf("n = " UINT64_FORMAT ", p = %g, m = " UINT64_FORMAT
+					", k = %d, blocks of %u bits, seed = " INT64_FORMAT,
+					f->n, f->p, f->m, f->k, f->block_bits, (int64) f->seed);
+}
+
+void
+bs_require_compatible(const char *who, const BsFilter *a, const BsFilter *b)
+{
+	if (!bs_filter_same_layout(a, b))
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("%s needs bloomfilters of the same size and seed", who),
+						errdetail("One has %s; the other %s.", describe(a), describe(b)),
+						errhint("Create both with the same n, p and seed.")));
+	if (a->key_type != b->key_type && a->key_type != BS_KEY_NONE && b->key_type != BS_KEY_NONE)
+		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+						errmsg("%s needs bloomfilters of the same key type", who),
+						errdetail("One holds %s keys, the other %s keys.",
+								  bs_key_type_name(a->key_type), bs_key_type_name(b->key_type))));
+}

@@ -1,0 +1,77 @@
+/*
+ * key.h - from an SQL value to a key: key type and 64-bit hash.
+ *
+ * A key depends on the SQL value alone: equal values (in the sense of SQL's "=")
+ * of one key type have equal keys on every machine, version and database
+ * encoding.  doc/format.md lists the bytes that are hashed for each type.
+ */
+#ifndef BS_KEY_H
+#define BS_KEY_H
+
+#include "bloomset.h"
+#include "key_type.h"
+
+/* A key; also the SQL type bfkey as it is stored. */
+typedef struct BsKey
+{
+	uint64 hash;
+	uint32 type;   /* see key_type.h */
+	uint32 unused; /* 0 */
+} BsKey;
+
+/* How values of one SQL type become keys: looked up once per call site. */
+typedef struct BsKeyMaker BsKeyMaker;
+struct BsKeyMaker
+{
+	BsKey (*make)(BsKeyMaker *maker, Datum value);
+	uint32 key_type; /* of its keys; for records and bfkey each key tells */
+	Oid sql_type;	 /* as declared */
+	Oid collation;
+	MemoryContext context; /* where the maker and its children live */
+	FmgrInfo hash;		   /* other types: their own hash function */
+	BsKeyMaker *element;   /* arrays and ranges: what they are made of */
+	int ncolumns;		   /* records: the columns of the last value, -1: none yet */
+	BsKeyMaker **columns;  /* NULL for a dropped column */
+	MemoryContext column_context;
+	struct TypeCacheEntry *range; /* ranges and multiranges */
+};
+
+/*
+ * A maker for the type, in the memory context.  Errors: 42883 for a type
+ * without a suitable hash function, 0A000 for a nondeterministic collation.
+ */
+extern BsKeyMaker *bs_key_maker(Oid sql_type, Oid collation, MemoryContext context);
+
+/* The maker for an argument (or for the elements of an array argument), kept
+ * in the call site's fn_extra. */
+extern BsKeyMaker *bs_arg_key_maker(FunctionCallInfo fcinfo, int argno);
+extern BsKeyMaker *bs_arg_element_key_maker(FunctionCallInfo fcinfo, int argno);
+
+/* Makers for what is made of other values (key_nested.c). */
+extern void bs_nested_array_maker(BsKeyMaker *maker, Oid element_type);
+extern void bs_nested_record_maker(BsKeyMaker *maker);
+extern void bs_nested_range_maker(BsKeyMaker *maker, Oid range_type, bool multirange);
+
+static inline BsKey
+bs_make_key(BsKeyMaker *maker, Datum value)
+{
+	return maker->make(maker, value);
+}
+
+/* The upper 24 bits of a key type, from what the type is made of. */
+extern uint32 bs_key_type_digest(const void *bytes, size_t length);
+
+/* What keys of a key type are called, palloc'd; looks into pg_type for others. */
+extern const char *bs_key_type_name(uint32 key_type);
+
+/*
+ * True if keys of this type may be looked for in the filter, false if it holds
+ * none yet; 42804 if it holds keys of another type.  The maker (NULL if the key
+ * is a bfkey) names the SQL type in the message.
+ */
+extern bool bs_check_key_type(const BsFilter *f, const BsKey *key, const BsKeyMaker *maker);
+
+/* The same before adding; the filter takes over the first key's type. */
+extern void bs_adopt_key_type(BsFilter *f, const BsKey *key, const BsKeyMaker *maker);
+
+#endif

@@ -1,0 +1,100 @@
+/*
+ * setops.c - union, intersection, equality and hash of filters.
+ */
+#include "bloomset.h"
+
+#include "fetch.h"
+#include "hash.h"
+
+PG_FUNCTION_INFO_V1(bs_union);
+PG_FUNCTION_INFO_V1(bs_intersect);
+PG_FUNCTION_INFO_V1(bs_eq);
+PG_FUNCTION_INFO_V1(bs_ne);
+PG_FUNCTION_INFO_V1(bs_hash);
+PG_FUNCTION_INFO_V1(bs_hash_extended);
+
+/* A NULL side gives the other one; NULL only where both are. */
+static Datum
+combine(FunctionCallInfo fcinfo, const char *who,
+		void (*operation)(BsFilter *dst, const BsFilter *src))
+{
+	const BsFilter *a;
+	const BsFilter *b;
+	BsFilter *result;
+
+	if (PG_ARGISNULL(0) && PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	if (PG_ARGISNULL(0))
+		PG_RETURN_DATUM(PG_GETARG_DATUM(1));
+	if (PG_ARGISNULL(1))
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+
+	a = bs_fetch(PG_GETARG_DATUM(0));
+	b = bs_fetch(PG_GETARG_DATUM(1));
+	bs_require_compatible(who, a, b);
+	result = bs_copy_filter(a);
+	operation(result, b);
+	PG_RETURN_POINTER(result);
+}
+
+/* bf_union(a bloomfilter, b bloomfilter) -> bloomfilter */
+Datum
+bs_union(PG_FUNCTION_ARGS)
+{
+	return combine(fcinfo, "bf_union", bs_filter_unite);
+}
+
+/* bf_intersect(a bloomfilter, b bloomfilter) -> bloomfilter */
+Datum
+bs_intersect(PG_FUNCTION_ARGS)
+{
+	return combine(fcinfo, "bf_intersect", bs_filter_intersect);
+}
+
+/* Header and bits, all padding being zero, are the value. */
+static bool
+equal(FunctionCallInfo fcinfo)
+{
+	const BsFilter *a = bs_fetch(PG_GETARG_DATUM(0));
+	const BsFilter *b = bs_fetch(PG_GETARG_DATUM(1));
+	bool result = VARSIZE(a) == VARSIZE(b) &&
+				  memcmp(VARDATA(a), VARDATA(b), VARSIZE(a) - VARHDRSZ) == 0;
+
+	bs_release(a, PG_GETARG_DATUM(0));
+	bs_release(b, PG_GETARG_DATUM(1));
+	return result;
+}
+
+Datum
+bs_eq(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(equal(fcinfo));
+}
+
+Datum
+bs_ne(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(!equal(fcinfo));
+}
+
+static uint64
+hash(FunctionCallInfo fcinfo, uint64 seed)
+{
+	const BsFilter *f = bs_fetch(PG_GETARG_DATUM(0));
+	uint64 result = XXH3_64bits_withSeed(VARDATA(f), VARSIZE(f) - VARHDRSZ, seed);
+
+	bs_release(f, PG_GETARG_DATUM(0));
+	return result;
+}
+
+Datum
+bs_hash(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT32((int32) hash(fcinfo, 0));
+}
+
+Datum
+bs_hash_extended(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64((int64) hash(fcinfo, (uint64) PG_GETARG_INT64(1)));
+}
