@@ -20,7 +20,7 @@ OBJS = src/bloom.o src/format.o \
 DATA = sql/$(EXTENSION)--$(EXTVERSION).sql
 DOCS = README.md
 
-REGRESS = setup create key key_golden key_pairs contains union io errors aggregate window estimates catalog
+REGRESS = create key key_golden key_pairs contains union io errors aggregate window estimates catalog
 REGRESS_OPTS = --inputdir=. --load-extension=bloomset
 ISOLATION = concurrent_add
 ISOLATION_OPTS = --inputdir=test --load-extension=bloomset
@@ -37,6 +37,10 @@ EXTRA_CLEAN = test/unit/build output_iso tmp_check tmp_check_iso
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
+
+ifneq ($(MAJORVERSION),13)
+REGRESS += key_pg14
+endif
 
 $(OBJS): $(wildcard src/*.h)
 

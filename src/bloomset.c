@@ -45,7 +45,7 @@ too_large(int64 n, double p)
 
 	ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 					errmsg("bloomfilter for " INT64_FORMAT " keys at rate %g is too large", n, p),
-					errdetail("It would take " UINT64_FORMAT " bytes; the limit is " UINT64_FORMAT
+					errdetail("It would take at least " UINT64_FORMAT " bytes; the limit is " UINT64_FORMAT
 							  ".",
 							  bytes, (uint64) bs_filter_size(BS_MAX_BITS)),
 					errhint("Spread the keys over " UINT64_FORMAT

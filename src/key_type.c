@@ -89,8 +89,10 @@ bs_key_type_name(uint32 key_type)
 		return other_type_name(key_type);
 	for (size_t i = 0; i < lengthof(key_classes); i++)
 		if (key_classes[i].key_class == key_class)
-			return key_type == (uint32) key_class ? key_classes[i].name
-												  : nested_type_name(key_type, key_classes[i].name);
+			return key_class == BS_KEY_ARRAY || key_class == BS_KEY_RANGE ||
+						   key_class == BS_KEY_MULTIRANGE
+					   ? nested_type_name(key_type, key_classes[i].name)
+					   : key_classes[i].name;
 	return "no";
 }
 
