@@ -122,7 +122,7 @@ bs_key_send(PG_FUNCTION_ARGS)
 }
 
 static bool
-equal(FunctionCallInfo fcinfo)
+keys_equal(FunctionCallInfo fcinfo)
 {
 	const BsKey *a = GETARG_KEY(0);
 	const BsKey *b = GETARG_KEY(1);
@@ -133,13 +133,13 @@ equal(FunctionCallInfo fcinfo)
 Datum
 bs_key_eq(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(equal(fcinfo));
+	PG_RETURN_BOOL(keys_equal(fcinfo));
 }
 
 Datum
 bs_key_ne(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(!equal(fcinfo));
+	PG_RETURN_BOOL(!keys_equal(fcinfo));
 }
 
 /* The hash is a good one already; the halves differ as hash operator classes ask. */

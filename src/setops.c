@@ -53,7 +53,7 @@ bs_intersect(PG_FUNCTION_ARGS)
 
 /* Header and bits, all padding being zero, are the value. */
 static bool
-equal(FunctionCallInfo fcinfo)
+filters_equal(FunctionCallInfo fcinfo)
 {
 	const BsFilter *a = bs_fetch(PG_GETARG_DATUM(0));
 	const BsFilter *b = bs_fetch(PG_GETARG_DATUM(1));
@@ -68,17 +68,17 @@ equal(FunctionCallInfo fcinfo)
 Datum
 bs_eq(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(equal(fcinfo));
+	PG_RETURN_BOOL(filters_equal(fcinfo));
 }
 
 Datum
 bs_ne(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(!equal(fcinfo));
+	PG_RETURN_BOOL(!filters_equal(fcinfo));
 }
 
 static uint64
-hash(FunctionCallInfo fcinfo, uint64 seed)
+hash_of(FunctionCallInfo fcinfo, uint64 seed)
 {
 	const BsFilter *f = bs_fetch(PG_GETARG_DATUM(0));
 	uint64 result = XXH3_64bits_withSeed(VARDATA(f), VARSIZE(f) - VARHDRSZ, seed);
@@ -90,11 +90,11 @@ hash(FunctionCallInfo fcinfo, uint64 seed)
 Datum
 bs_hash(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT32((int32) hash(fcinfo, 0));
+	PG_RETURN_INT32((int32) hash_of(fcinfo, 0));
 }
 
 Datum
 bs_hash_extended(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT64((int64) hash(fcinfo, (uint64) PG_GETARG_INT64(1)));
+	PG_RETURN_INT64((int64) hash_of(fcinfo, (uint64) PG_GETARG_INT64(1)));
 }
