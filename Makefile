@@ -20,7 +20,7 @@ OBJS = src/bloom.o src/format.o \
 DATA = sql/$(EXTENSION)--$(EXTVERSION).sql
 DOCS = README.md
 
-REGRESS = create key key_golden key_pairs contains union io errors aggregate window estimates catalog
+REGRESS = create key key_golden key_pairs contains stored union io errors aggregate window estimates catalog
 REGRESS_OPTS = --inputdir=. --load-extension=bloomset
 ISOLATION = concurrent_add
 ISOLATION_OPTS = --inputdir=test --load-extension=bloomset

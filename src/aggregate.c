@@ -102,6 +102,7 @@ Datum
 bs_agg_trans(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = aggregate_context(fcinfo);
+	BsCallSite *site = bs_call_site(fcinfo);
 	BuildState *state = getarg_state(fcinfo, 0);
 	BsKeyMaker *maker;
 	BsKey key;
@@ -117,7 +118,7 @@ bs_agg_trans(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(1))
 		PG_RETURN_POINTER(state);
 
-	maker = bs_arg_key_maker(fcinfo, 1);
+	maker = bs_arg_key_maker(site, fcinfo, 1);
 	key = bs_make_key(maker, PG_GETARG_DATUM(1));
 	bs_adopt_key_type(state->filter, &key, maker);
 	add(state, key.hash);
@@ -201,7 +202,7 @@ static BsFilter *
 getarg_filter_state(FunctionCallInfo fcinfo)
 {
 	(void) aggregate_context(fcinfo);
-	return PG_ARGISNULL(0) ? NULL : (BsFilter *) bs_fetch(PG_GETARG_DATUM(0));
+	return PG_ARGISNULL(0) ? NULL : (BsFilter *) bs_fetch_once(PG_GETARG_DATUM(0));
 }
 
 /* (bloomfilter, key bfkey, n bigint, p float8) -> bloomfilter */
@@ -236,7 +237,7 @@ fold(FunctionCallInfo fcinfo, const char *who,
 			PG_RETURN_NULL();
 		PG_RETURN_POINTER(state);
 	}
-	f = bs_fetch(PG_GETARG_DATUM(1));
+	f = bs_fetch_once(PG_GETARG_DATUM(1));
 	if (state == NULL)
 		PG_RETURN_POINTER(bs_copy_filter(f));
 	bs_require_compatible(who, state, f);

@@ -6,6 +6,7 @@
 
 #include "libpq/pqformat.h"
 
+#include "fetch.h"
 #include "key.h"
 
 PG_FUNCTION_INFO_V1(bs_key);
@@ -28,9 +29,10 @@ PG_FUNCTION_INFO_V1(bs_key_hash_extended);
 Datum
 bs_key(PG_FUNCTION_ARGS)
 {
+	BsCallSite *site = bs_call_site(fcinfo);
 	BsKey *key = palloc(sizeof(BsKey));
 
-	*key = bs_make_key(bs_arg_key_maker(fcinfo, 0), PG_GETARG_DATUM(0));
+	*key = bs_make_key(bs_arg_key_maker(site, fcinfo, 0), PG_GETARG_DATUM(0));
 	PG_RETURN_POINTER(key);
 }
 
@@ -38,13 +40,14 @@ bs_key(PG_FUNCTION_ARGS)
 Datum
 bs_shard_of(PG_FUNCTION_ARGS)
 {
+	BsCallSite *site = bs_call_site(fcinfo);
 	int32 shards = PG_GETARG_INT32(1);
 	BsKey key;
 
 	if (shards < 1)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("number of shards must be at least 1, not %d", shards)));
-	key = bs_make_key(bs_arg_key_maker(fcinfo, 0), PG_GETARG_DATUM(0));
+	key = bs_make_key(bs_arg_key_maker(site, fcinfo, 0), PG_GETARG_DATUM(0));
 	PG_RETURN_INT32((int32) bs_shard(key.hash, (uint32) shards));
 }
 

@@ -10,6 +10,7 @@
 #include "sizing_table.h"
 
 #define POLL_BYTES (1 << 20)
+#define CACHE_LINE 64
 #define SMALL_BLOCKS 128 /* from so many blocks on, whole blocks waste under 1% */
 
 /*
@@ -288,6 +289,24 @@ bs_filter_add(BsFilter *f, uint64_t hash)
 	return missing != 0;
 }
 
+/* Starts loading the lines that a key's bits lie in; a block of a few lines is
+ * loaded as a whole, which is cheaper than finding out which. */
+static inline void
+prefetch_block(const Geometry *g, const uint8_t *block, uint64_t x)
+{
+	uint32_t bytes = g->block_bits / 8;
+
+	if (bytes <= 4 * CACHE_LINE)
+	{
+		for (uint32_t at = 0; at < bytes; at += CACHE_LINE)
+			PREFETCH(block + at);
+		PREFETCH(block + bytes - 1);
+	}
+	else
+		for (uint32_t i = 0; i < g->k; i++)
+			PREFETCH(block + (next_bit(g, &x) >> 3));
+}
+
 void
 bs_filter_add_many(BsFilter *f, const uint64_t *hashes, size_t count)
 {
@@ -296,29 +315,42 @@ bs_filter_add_many(BsFilter *f, const uint64_t *hashes, size_t count)
 		GROUP = 32
 	};
 	Geometry g = geometry(f);
-	uint64_t bit[GROUP][BS_MAX_K];
 
 	while (count > 0)
 	{
 		size_t group = count < GROUP ? count : GROUP;
+		uint64_t mixed[GROUP];
+		uint8_t *block[GROUP];
 
-		for (size_t key = 0; key < group; key++)
+		for (size_t i = 0; i < group; i++)
 		{
-			uint64_t x = mix_seed(&g, hashes[key]);
-			uint64_t base = block_byte(&g, x) * 8;
-
-			for (uint32_t i = 0; i < g.k; i++)
-			{
-				bit[key][i] = base + next_bit(&g, &x);
-				PREFETCH(&f->bits[bit[key][i] >> 3]);
-			}
+			mixed[i] = mix_seed(&g, hashes[i]);
+			block[i] = f->bits + block_byte(&g, mixed[i]);
+			prefetch_block(&g, block[i], mixed[i]);
 		}
-		for (size_t key = 0; key < group; key++)
-			for (uint32_t i = 0; i < g.k; i++)
-				f->bits[bit[key][i] >> 3] |= (uint8_t) (1 << (bit[key][i] & 7));
+		for (size_t i = 0; i < group; i++)
+			for (uint32_t k = 0; k < g.k; k++)
+			{
+				uint32_t bit = next_bit(&g, &mixed[i]);
+
+				block[i][bit >> 3] |= (uint8_t) (1 << (bit & 7));
+			}
 		hashes += group;
 		count -= group;
 	}
+}
+
+static inline bool
+all_set(const Geometry *g, const uint8_t *block, uint64_t x)
+{
+	for (uint32_t i = 0; i < g->k; i++)
+	{
+		uint32_t bit = next_bit(g, &x);
+
+		if (!((block[bit >> 3] >> (bit & 7)) & 1))
+			return false;
+	}
+	return true;
 }
 
 bool
@@ -326,16 +358,25 @@ bs_filter_contains(const BsFilter *f, uint64_t hash)
 {
 	Geometry g = geometry(f);
 	uint64_t x = mix_seed(&g, hash);
-	const uint8_t *block = f->bits + block_byte(&g, x);
 
-	for (uint32_t i = 0; i < g.k; i++)
-	{
-		uint32_t bit = next_bit(&g, &x);
+	return all_set(&g, f->bits + block_byte(&g, x), x);
+}
 
-		if (!((block[bit >> 3] >> (bit & 7)) & 1))
-			return false;
-	}
-	return true;
+size_t
+bs_block_start(const BsFilter *header, uint64_t hash, size_t *bytes)
+{
+	Geometry g = geometry(header);
+
+	*bytes = g.block_bits / 8;
+	return block_byte(&g, mix_seed(&g, hash));
+}
+
+bool
+bs_block_contains(const BsFilter *header, const uint8_t *block, uint64_t hash)
+{
+	Geometry g = geometry(header);
+
+	return all_set(&g, block, mix_seed(&g, hash));
 }
 
 bool

@@ -95,6 +95,13 @@ extern void bs_filter_add_many(BsFilter *f, const uint64_t *hashes, size_t count
 /* False: the key was certainly never added.  True: it probably was. */
 extern bool bs_filter_contains(const BsFilter *f, uint64_t hash);
 
+/*
+ * The same for a filter of which only the header and one block are at hand: the
+ * block's first byte among the bits and its length, and the answer from it.
+ */
+extern size_t bs_block_start(const BsFilter *header, uint64_t hash, size_t *bytes);
+extern bool bs_block_contains(const BsFilter *header, const uint8_t *block, uint64_t hash);
+
 /* Same layout and seed: the bits mean the same and may be combined. */
 extern bool bs_filter_same_layout(const BsFilter *a, const BsFilter *b);
 

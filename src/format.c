@@ -67,12 +67,10 @@ decode_header(const uint8_t *in, BsFilter *header)
 	memcpy(header->reserved, in + AT(reserved), sizeof(header->reserved));
 }
 
-/* Everything about a header that must hold for any operation to be safe. */
-static const char *
-check_header(const BsFilter *h, size_t bits_bytes)
+/* What must hold of a header for any operation to stay inside the bits. */
+static inline const char *
+check_layout(const BsFilter *h, size_t bits_bytes)
 {
-	static const uint8_t zero[sizeof(h->reserved)];
-
 	if (h->version != BS_FORMAT_VERSION)
 		return "Its format version is not known here.";
 	if (h->structure != BS_STRUCTURE_BLOOM)
@@ -83,7 +81,20 @@ check_header(const BsFilter *h, size_t bits_bytes)
 		return "Its number of bits per key is out of range.";
 	if (h->block_bits < 8 || h->block_bits > BS_MAX_BLOCK_BITS || h->block_bits % 8 != 0)
 		return "Its block size is out of range.";
-	if (h->m < h->block_bits || h->m > BS_MAX_BITS || h->m % h->block_bits != 0)
+	if (h->m < h->block_bits || h->m > BS_MAX_BITS)
+		return "Its number of bits is out of range.";
+	if (h->m / 8 != bits_bytes)
+		return "Its length does not fit its header.";
+	return NULL;
+}
+
+/* What else the format promises. */
+static const char *
+check_fields(const BsFilter *h)
+{
+	static const uint8_t zero[sizeof(h->reserved)];
+
+	if (h->m % h->block_bits != 0)
 		return "Its number of bits is out of range.";
 	if (h->n < 1 || h->n > INT64_MAX)
 		return "Its number of keys is out of range.";
@@ -93,8 +104,6 @@ check_header(const BsFilter *h, size_t bits_bytes)
 		return "Its key type is not known here.";
 	if (memcmp(h->reserved, zero, sizeof(zero)) != 0)
 		return "Its reserved bytes are not zero.";
-	if (h->m / 8 != bits_bytes)
-		return "Its length does not fit its header.";
 	return NULL;
 }
 
@@ -108,7 +117,9 @@ bs_external_check(const uint8_t *bytes, size_t length, BsFilter *header)
 	if (length < BS_EXTERNAL_HEADER + BS_EXTERNAL_CHECKSUM)
 		return "It is shorter than a header.";
 	decode_header(bytes, header);
-	why = check_header(header, body - BS_EXTERNAL_HEADER);
+	why = check_layout(header, body - BS_EXTERNAL_HEADER);
+	if (why == NULL)
+		why = check_fields(header);
 	if (why)
 		return why;
 	if (checksum(bytes, body) != bs_load_le(bytes + body, BS_EXTERNAL_CHECKSUM))
@@ -137,5 +148,5 @@ bs_filter_check(const BsFilter *f, size_t size)
 {
 	if (size < sizeof(BsFilter))
 		return "It is shorter than a header.";
-	return check_header(f, size - sizeof(BsFilter));
+	return check_layout(f, size - sizeof(BsFilter));
 }

@@ -7,6 +7,8 @@
 #ifndef BS_FORMAT_H
 #define BS_FORMAT_H
 
+#include <string.h>
+
 #include "bloom.h"
 
 #define BS_EXTERNAL_HEADER (sizeof(BsFilter) - sizeof(uint32_t))
@@ -32,7 +34,22 @@ extern const char *bs_external_check(const uint8_t *bytes, size_t length, BsFilt
  * bs_external_check has passed with this header; leaves host_word alone. */
 extern void bs_external_decode(const uint8_t *bytes, const BsFilter *header, BsFilter *f);
 
-/* Judges a filter in memory by its header and size only; as bs_external_check. */
+/*
+ * Judges a filter in memory, or the header of one of this size: whether any
+ * operation stays inside its bits.  As bs_external_check.
+ */
 extern const char *bs_filter_check(const BsFilter *f, size_t size);
+
+/* The same without the reason, to be asked for every call. */
+static inline bool
+bs_filter_sane(const BsFilter *f, size_t size)
+{
+	static const uint8_t known[] = {BS_FORMAT_VERSION, BS_STRUCTURE_BLOOM, BS_HASH_SCHEME};
+
+	return size >= sizeof(BsFilter) && memcmp(&f->version, known, sizeof(known)) == 0 &&
+		   (uint8_t) (f->k - 1) < BS_MAX_K && f->block_bits - 8 <= BS_MAX_BLOCK_BITS - 8 &&
+		   f->block_bits % 8 == 0 && f->m >= f->block_bits && f->m <= BS_MAX_BITS &&
+		   f->m / 8 == size - sizeof(BsFilter);
+}
 
 #endif

@@ -50,8 +50,9 @@ bs_size(PG_FUNCTION_ARGS)
 Datum
 bs_add(PG_FUNCTION_ARGS)
 {
+	BsCallSite *site = bs_call_site(fcinfo);
 	BsKeyMaker *maker;
-	const BsFilter *f;
+	BsReader reader;
 	BsFilter *changed;
 	BsKey key;
 
@@ -60,15 +61,15 @@ bs_add(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(1))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 
-	maker = bs_arg_key_maker(fcinfo, 1);
+	maker = bs_arg_key_maker(site, fcinfo, 1);
 	key = bs_make_key(maker, PG_GETARG_DATUM(1));
-	f = bs_fetch(PG_GETARG_DATUM(0));
+	bs_open(&reader, site, PG_GETARG_DATUM(0));
 
 	/* the argument itself where nothing changes: an UPDATE then keeps the stored value */
-	if (bs_check_key_type(f, &key, maker) && bs_filter_contains(f, key.hash))
+	if (bs_check_key_type(reader.header, &key, maker) && bs_reader_contains(&reader, key.hash))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 
-	changed = bs_copy_filter(f);
+	changed = bs_reader_copy(&reader);
 	bs_adopt_key_type(changed, &key, maker);
 	bs_filter_add(changed, key.hash);
 	PG_RETURN_POINTER(changed);
@@ -78,11 +79,12 @@ bs_add(PG_FUNCTION_ARGS)
 Datum
 bs_add_all(PG_FUNCTION_ARGS)
 {
+	BsCallSite *site = bs_call_site(fcinfo);
 	BsKeyMaker *maker;
 	ArrayIterator keys;
 	Datum value;
 	bool isnull;
-	const BsFilter *f;
+	BsReader reader;
 	BsFilter *changed = NULL;
 
 	if (PG_ARGISNULL(0))
@@ -90,9 +92,9 @@ bs_add_all(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(1))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 
-	maker = bs_arg_element_key_maker(fcinfo, 1);
+	maker = bs_arg_element_key_maker(site, fcinfo, 1);
 	keys = array_create_iterator(PG_GETARG_ARRAYTYPE_P(1), 0, NULL);
-	f = bs_fetch(PG_GETARG_DATUM(0));
+	bs_open(&reader, site, PG_GETARG_DATUM(0));
 	while (array_iterate(keys, &value, &isnull))
 	{
 		BsKey key;
@@ -101,10 +103,13 @@ bs_add_all(PG_FUNCTION_ARGS)
 		if (isnull)
 			continue;
 		key = bs_make_key(maker, value);
-		if (bs_check_key_type(f, &key, maker) && bs_filter_contains(f, key.hash))
-			continue;
 		if (changed == NULL)
-			f = changed = bs_copy_filter(f);
+		{
+			if (bs_check_key_type(reader.header, &key, maker) &&
+				bs_reader_contains(&reader, key.hash))
+				continue;
+			changed = bs_reader_copy(&reader);
+		}
 		bs_adopt_key_type(changed, &key, maker);
 		bs_filter_add(changed, key.hash);
 	}
@@ -113,20 +118,34 @@ bs_add_all(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(changed);
 }
 
+/* Apart, so that the usual case needs no room for a reader. */
+static pg_noinline bool
+contains_stored(BsCallSite *site, Datum filter, const BsKey *key)
+{
+	BsReader reader;
+
+	bs_open(&reader, site, filter);
+	return bs_check_key_type(reader.header, key, site->maker) &&
+		   bs_reader_contains(&reader, key->hash);
+}
+
 /* bf_contains(f bloomfilter, key "any") -> boolean */
 Datum
 bs_contains(PG_FUNCTION_ARGS)
 {
+	BsCallSite *site = bs_call_site(fcinfo);
 	BsKeyMaker *maker;
-	const BsFilter *f;
+	const BsFilter *whole;
 	BsKey key;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	maker = bs_arg_key_maker(fcinfo, 1);
+	maker = bs_arg_key_maker(site, fcinfo, 1);
 	key = bs_make_key(maker, PG_GETARG_DATUM(1));
-	f = bs_fetch(PG_GETARG_DATUM(0));
-	PG_RETURN_BOOL(bs_check_key_type(f, &key, maker) && bs_filter_contains(f, key.hash));
+	whole = bs_whole_at_hand(site, PG_GETARG_DATUM(0));
+	if (likely(whole != NULL))
+		PG_RETURN_BOOL(bs_check_key_type(whole, &key, maker) && bs_filter_contains(whole, key.hash));
+	PG_RETURN_BOOL(contains_stored(site, PG_GETARG_DATUM(0), &key));
 }
 
 /*
@@ -136,18 +155,19 @@ bs_contains(PG_FUNCTION_ARGS)
 static Datum
 contains_some(FunctionCallInfo fcinfo, bool deciding)
 {
+	BsCallSite *site = bs_call_site(fcinfo);
 	BsKeyMaker *maker;
 	ArrayIterator keys;
 	Datum value;
 	bool isnull;
 	bool saw_null = false;
-	const BsFilter *f;
+	BsReader reader;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	maker = bs_arg_element_key_maker(fcinfo, 1);
+	maker = bs_arg_element_key_maker(site, fcinfo, 1);
 	keys = array_create_iterator(PG_GETARG_ARRAYTYPE_P(1), 0, NULL);
-	f = bs_fetch(PG_GETARG_DATUM(0));
+	bs_open(&reader, site, PG_GETARG_DATUM(0));
 	while (array_iterate(keys, &value, &isnull))
 	{
 		BsKey key;
@@ -159,7 +179,8 @@ contains_some(FunctionCallInfo fcinfo, bool deciding)
 			continue;
 		}
 		key = bs_make_key(maker, value);
-		if ((bs_check_key_type(f, &key, maker) && bs_filter_contains(f, key.hash)) == deciding)
+		if ((bs_check_key_type(reader.header, &key, maker) &&
+			 bs_reader_contains(&reader, key.hash)) == deciding)
 			PG_RETURN_BOOL(deciding);
 	}
 	if (saw_null)

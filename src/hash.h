@@ -19,8 +19,12 @@
 static inline void
 bs_store_le(uint8_t *to, uint64_t value, size_t bytes)
 {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	memcpy(to, &value, bytes);
+#else
 	for (size_t i = 0; i < bytes; i++)
 		to[i] = (uint8_t) (value >> (8 * i));
+#endif
 }
 
 static inline uint64_t

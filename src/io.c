@@ -72,7 +72,7 @@ bs_filter_from_external(const bytea *bytes)
 Datum
 bs_out(PG_FUNCTION_ARGS)
 {
-	bytea *bytes = bs_filter_to_external(bs_fetch(PG_GETARG_DATUM(0)));
+	bytea *bytes = bs_filter_to_external(bs_fetch_once(PG_GETARG_DATUM(0)));
 	size_t length = VARSIZE(bytes) - VARHDRSZ;
 	size_t text_length = (length + 2) / 3 * 4;
 	char *text = palloc(text_length + 1);
@@ -139,7 +139,7 @@ bs_recv(PG_FUNCTION_ARGS)
 Datum
 bs_send(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BYTEA_P(bs_filter_to_external(bs_fetch(PG_GETARG_DATUM(0))));
+	PG_RETURN_BYTEA_P(bs_filter_to_external(bs_fetch_once(PG_GETARG_DATUM(0))));
 }
 
 Datum

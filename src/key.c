@@ -427,51 +427,11 @@ bs_key_maker(Oid sql_type, Oid collation, MemoryContext context)
 	return maker;
 }
 
-static Oid
-arg_type(FunctionCallInfo fcinfo, int argno)
-{
-	Oid type = get_fn_expr_argtype(fcinfo->flinfo, argno);
-
-	if (!OidIsValid(type))
-		ereport(ERROR, (errcode(ERRCODE_INDETERMINATE_DATATYPE),
-						errmsg("could not determine the type of the key")));
-	return type;
-}
-
 BsKeyMaker *
-bs_arg_key_maker(FunctionCallInfo fcinfo, int argno)
+bs_literal_key_maker(Oid collation, MemoryContext context)
 {
-	BsKeyMaker *maker = fcinfo->flinfo->fn_extra;
+	BsKeyMaker *maker = bs_key_maker(TEXTOID, collation, context);
 
-	if (maker == NULL)
-	{
-		MemoryContext context = fcinfo->flinfo->fn_mcxt;
-		Oid type = arg_type(fcinfo, argno);
-
-		if (type == UNKNOWNOID)
-		{
-			/* an untyped literal arrives as a C string */
-			maker = bs_key_maker(TEXTOID, PG_GET_COLLATION(), context);
-			maker->make = key_of_cstring;
-		}
-		else
-			maker = bs_key_maker(type, PG_GET_COLLATION(), context);
-		fcinfo->flinfo->fn_extra = maker;
-	}
-	return maker;
-}
-
-BsKeyMaker *
-bs_arg_element_key_maker(FunctionCallInfo fcinfo, int argno)
-{
-	BsKeyMaker *maker = fcinfo->flinfo->fn_extra;
-
-	if (maker == NULL)
-	{
-		Oid element_type = get_base_element_type(arg_type(fcinfo, argno));
-
-		maker = bs_key_maker(element_type, PG_GET_COLLATION(), fcinfo->flinfo->fn_mcxt);
-		fcinfo->flinfo->fn_extra = maker;
-	}
+	maker->make = key_of_cstring;
 	return maker;
 }

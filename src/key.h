@@ -42,10 +42,8 @@ struct BsKeyMaker
  */
 extern BsKeyMaker *bs_key_maker(Oid sql_type, Oid collation, MemoryContext context);
 
-/* The maker for an argument (or for the elements of an array argument), kept
- * in the call site's fn_extra. */
-extern BsKeyMaker *bs_arg_key_maker(FunctionCallInfo fcinfo, int argno);
-extern BsKeyMaker *bs_arg_element_key_maker(FunctionCallInfo fcinfo, int argno);
+/* The same for an untyped literal, which arrives as a C string and is text. */
+extern BsKeyMaker *bs_literal_key_maker(Oid collation, MemoryContext context);
 
 /* Makers for what is made of other values (key_nested.c). */
 extern void bs_nested_array_maker(BsKeyMaker *maker, Oid element_type);
@@ -64,14 +62,29 @@ extern uint32 bs_key_type_digest(const void *bytes, size_t length);
 /* What keys of a key type are called, palloc'd; looks into pg_type for others. */
 extern const char *bs_key_type_name(uint32 key_type);
 
+/* Error 42804.  The maker (NULL if the key is a bfkey) names the SQL type. */
+extern void bs_key_type_mismatch(const BsFilter *f, const BsKey *key, const BsKeyMaker *maker);
+
 /*
  * True if keys of this type may be looked for in the filter, false if it holds
- * none yet; 42804 if it holds keys of another type.  The maker (NULL if the key
- * is a bfkey) names the SQL type in the message.
+ * none yet; an error if it holds keys of another type.
  */
-extern bool bs_check_key_type(const BsFilter *f, const BsKey *key, const BsKeyMaker *maker);
+static inline bool
+bs_check_key_type(const BsFilter *f, const BsKey *key, const BsKeyMaker *maker)
+{
+	if (likely(f->key_type == key->type))
+		return true;
+	if (f->key_type != BS_KEY_NONE)
+		bs_key_type_mismatch(f, key, maker);
+	return false;
+}
 
 /* The same before adding; the filter takes over the first key's type. */
-extern void bs_adopt_key_type(BsFilter *f, const BsKey *key, const BsKeyMaker *maker);
+static inline void
+bs_adopt_key_type(BsFilter *f, const BsKey *key, const BsKeyMaker *maker)
+{
+	if (!bs_check_key_type(f, key, maker))
+		f->key_type = key->type;
+}
 
 #endif

@@ -105,8 +105,8 @@ cast_for(uint32 key_type)
 	return NULL;
 }
 
-static void
-mismatch(const BsFilter *f, const BsKey *key, const BsKeyMaker *maker)
+void
+bs_key_type_mismatch(const BsFilter *f, const BsKey *key, const BsKeyMaker *maker)
 {
 	const char *cast = cast_for(f->key_type);
 	const char *holds = bs_key_type_name(f->key_type);
@@ -121,21 +121,4 @@ mismatch(const BsFilter *f, const BsKey *key, const BsKeyMaker *maker)
 					errmsg("bloomfilter holds %s keys, not %s", holds, given),
 					cast ? errhint("Cast the value, for example to %s.", cast)
 						 : errhint("Cast the value to the type that the filter was built from.")));
-}
-
-bool
-bs_check_key_type(const BsFilter *f, const BsKey *key, const BsKeyMaker *maker)
-{
-	if (likely(f->key_type == key->type))
-		return true;
-	if (f->key_type != BS_KEY_NONE)
-		mismatch(f, key, maker);
-	return false;
-}
-
-void
-bs_adopt_key_type(BsFilter *f, const BsKey *key, const BsKeyMaker *maker)
-{
-	if (!bs_check_key_type(f, key, maker))
-		f->key_type = key->type;
 }

@@ -18,6 +18,7 @@ static Datum
 combine(FunctionCallInfo fcinfo, const char *who,
 		void (*operation)(BsFilter *dst, const BsFilter *src))
 {
+	BsCallSite *site = bs_call_site(fcinfo);
 	const BsFilter *a;
 	const BsFilter *b;
 	BsFilter *result;
@@ -29,8 +30,8 @@ combine(FunctionCallInfo fcinfo, const char *who,
 	if (PG_ARGISNULL(1))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 
-	a = bs_fetch(PG_GETARG_DATUM(0));
-	b = bs_fetch(PG_GETARG_DATUM(1));
+	a = bs_fetch(site, PG_GETARG_DATUM(0));
+	b = bs_fetch(site, PG_GETARG_DATUM(1));
 	bs_require_compatible(who, a, b);
 	result = bs_copy_filter(a);
 	operation(result, b);
@@ -55,8 +56,8 @@ bs_intersect(PG_FUNCTION_ARGS)
 static bool
 filters_equal(FunctionCallInfo fcinfo)
 {
-	const BsFilter *a = bs_fetch(PG_GETARG_DATUM(0));
-	const BsFilter *b = bs_fetch(PG_GETARG_DATUM(1));
+	const BsFilter *a = bs_fetch_once(PG_GETARG_DATUM(0));
+	const BsFilter *b = bs_fetch_once(PG_GETARG_DATUM(1));
 	bool result = VARSIZE(a) == VARSIZE(b) &&
 				  memcmp(VARDATA(a), VARDATA(b), VARSIZE(a) - VARHDRSZ) == 0;
 
@@ -80,7 +81,7 @@ bs_ne(PG_FUNCTION_ARGS)
 static uint64
 hash_of(FunctionCallInfo fcinfo, uint64 seed)
 {
-	const BsFilter *f = bs_fetch(PG_GETARG_DATUM(0));
+	const BsFilter *f = bs_fetch_once(PG_GETARG_DATUM(0));
 	uint64 result = XXH3_64bits_withSeed(VARDATA(f), VARSIZE(f) - VARHDRSZ, seed);
 
 	bs_release(f, PG_GETARG_DATUM(0));

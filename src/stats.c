@@ -19,7 +19,7 @@ PG_FUNCTION_INFO_V1(bs_info);
 Datum
 bs_count(PG_FUNCTION_ARGS)
 {
-	const BsFilter *f = bs_fetch(PG_GETARG_DATUM(0));
+	const BsFilter *f = bs_fetch_once(PG_GETARG_DATUM(0));
 
 	PG_RETURN_FLOAT8(bs_filter_estimate(f, bs_filter_bits_set(f)));
 }
@@ -33,8 +33,9 @@ bs_count(PG_FUNCTION_ARGS)
 Datum
 bs_intersect_count(PG_FUNCTION_ARGS)
 {
-	const BsFilter *a = bs_fetch(PG_GETARG_DATUM(0));
-	const BsFilter *b = bs_fetch(PG_GETARG_DATUM(1));
+	BsCallSite *site = bs_call_site(fcinfo);
+	const BsFilter *a = bs_fetch(site, PG_GETARG_DATUM(0));
+	const BsFilter *b = bs_fetch(site, PG_GETARG_DATUM(1));
 	double common;
 
 	bs_require_compatible("bf_intersect_count", a, b);
@@ -48,14 +49,14 @@ bs_intersect_count(PG_FUNCTION_ARGS)
 Datum
 bs_fpp(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_FLOAT8(bs_filter_rate(bs_fetch(PG_GETARG_DATUM(0))));
+	PG_RETURN_FLOAT8(bs_filter_rate(bs_fetch_once(PG_GETARG_DATUM(0))));
 }
 
 /* bf_info(f bloomfilter) -> one row; the columns stand in the install script */
 Datum
 bs_info(PG_FUNCTION_ARGS)
 {
-	const BsFilter *f = bs_fetch(PG_GETARG_DATUM(0));
+	const BsFilter *f = bs_fetch_once(PG_GETARG_DATUM(0));
 	uint64 bits_set = bs_filter_bits_set(f);
 	TupleDesc desc;
 	Datum values[12];
