@@ -152,6 +152,8 @@ SELECT count(*) FILTER (WHERE NOT bf_contains(f, x)) AS lost, max(check_memory()
 FROM (SELECT x, f FROM huge, generate_series(1, 2000) AS x ORDER BY x, id) AS s;
 SELECT count(*) FILTER (WHERE NOT bf_contains(f, x)) AS lost, max(check_memory()) FILTER (WHERE x % 500 = 0) AS memory
 FROM (SELECT x, f FROM huge, generate_series(1, 2000) AS x ORDER BY id, x) AS s;
+-- and they do not push each other out for every row: 8,000 whole reads would be 12 million pages
+SELECT pages_read('SELECT count(*) FROM (SELECT x, f FROM huge, generate_series(1, 2000) AS x ORDER BY x, id OFFSET 0) AS s WHERE bf_contains(f, x)') < 300000 AS no_thrashing;
 RESET work_mem;
 
 -- in parallel workers

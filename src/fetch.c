@@ -108,6 +108,7 @@ forget(BsCallSite *site, BsStored *stored)
 		site->kept -= VARSIZE(stored->whole);
 		pfree(stored->whole);
 		stored->whole = NULL;
+		stored->lookups = 0; /* has to pay anew, or filters would take turns */
 	}
 }
 
