@@ -288,6 +288,55 @@ CREATE AGGREGATE bf_agg(key "any", n bigint, p double precision) (
 COMMENT ON AGGREGATE bf_agg("any", bigint, double precision) IS
 'a filter for n distinct keys at rate p, of all keys that are not NULL; NULL for no rows; errors of bf_create and bf_add, and 22023 where n or p change from row to row';
 
+CREATE FUNCTION bf_collect_trans(internal, "any") RETURNS internal
+AS 'MODULE_PATHNAME', 'bs_collect_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bf_collect_trans(internal, "any") IS 'aggregate transition function';
+
+CREATE FUNCTION bf_collect_trans(internal, "any", double precision) RETURNS internal
+AS 'MODULE_PATHNAME', 'bs_collect_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bf_collect_trans(internal, "any", double precision) IS 'aggregate transition function';
+
+CREATE FUNCTION bf_collect_combine(internal, internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'bs_collect_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bf_collect_combine(internal, internal) IS 'aggregate combine function';
+
+CREATE FUNCTION bf_collect_serialize(internal) RETURNS bytea
+AS 'MODULE_PATHNAME', 'bs_collect_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_collect_serialize(internal) IS 'aggregate serial function';
+
+CREATE FUNCTION bf_collect_deserialize(bytea, internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'bs_collect_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_collect_deserialize(bytea, internal) IS 'aggregate deserial function';
+
+CREATE FUNCTION bf_collect_final(internal) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bs_collect_final' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_collect_final(internal) IS 'aggregate final function';
+
+CREATE AGGREGATE bf_agg(key "any", p double precision) (
+    SFUNC = bf_collect_trans,
+    STYPE = internal,
+    SSPACE = 16384,
+    FINALFUNC = bf_collect_final,
+    COMBINEFUNC = bf_collect_combine,
+    SERIALFUNC = bf_collect_serialize,
+    DESERIALFUNC = bf_collect_deserialize,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg("any", double precision) IS
+'a filter at rate p for exactly as many distinct keys as there are, of all keys that are not NULL; past work_mem the keys go to temporary files; NULL for no rows; errors of bf_create and bf_add, and 22023 where p changes from row to row';
+
+CREATE AGGREGATE bf_agg(key "any") (
+    SFUNC = bf_collect_trans,
+    STYPE = internal,
+    SSPACE = 16384,
+    FINALFUNC = bf_collect_final,
+    COMBINEFUNC = bf_collect_combine,
+    SERIALFUNC = bf_collect_serialize,
+    DESERIALFUNC = bf_collect_deserialize,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg("any") IS 'as bf_agg(key, p) with p = 0.01';
+
 CREATE FUNCTION bf_agg_key_trans(bloomfilter, bfkey, bigint, double precision) RETURNS bloomfilter
 AS 'MODULE_PATHNAME', 'bs_agg_key_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION bf_agg_key_trans(bloomfilter, bfkey, bigint, double precision) IS 'aggregate transition function';

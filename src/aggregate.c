@@ -31,17 +31,6 @@ typedef struct BuildState
 	int npending;
 } BuildState;
 
-static MemoryContext
-aggregate_context(FunctionCallInfo fcinfo)
-{
-	MemoryContext context;
-
-	if (!AggCheckCallContext(fcinfo, &context))
-		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-						errmsg("support function of a bloomset aggregate called outside of it")));
-	return context;
-}
-
 /* n and p are arguments of every row, but one filter has one of each. */
 static void
 check_parameters(FunctionCallInfo fcinfo, const BsFilter *f)
@@ -101,7 +90,7 @@ getarg_state(FunctionCallInfo fcinfo, int argno)
 Datum
 bs_agg_trans(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = aggregate_context(fcinfo);
+	MemoryContext context = bs_aggregate_context(fcinfo);
 	BsCallSite *site = bs_call_site(fcinfo);
 	BuildState *state = getarg_state(fcinfo, 0);
 	BsKeyMaker *maker;
@@ -129,7 +118,7 @@ bs_agg_trans(PG_FUNCTION_ARGS)
 Datum
 bs_agg_combine(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = aggregate_context(fcinfo);
+	MemoryContext context = bs_aggregate_context(fcinfo);
 	BuildState *a = getarg_state(fcinfo, 0);
 	BuildState *b = getarg_state(fcinfo, 1);
 
@@ -161,7 +150,7 @@ bs_agg_serialize(PG_FUNCTION_ARGS)
 {
 	BuildState *state = (BuildState *) PG_GETARG_POINTER(0);
 
-	(void) aggregate_context(fcinfo);
+	(void) bs_aggregate_context(fcinfo);
 	flush(state);
 	PG_RETURN_BYTEA_P(bs_filter_to_external(state->filter));
 }
@@ -172,7 +161,7 @@ bs_agg_deserialize(PG_FUNCTION_ARGS)
 {
 	BsFilter *filter;
 
-	(void) aggregate_context(fcinfo);
+	(void) bs_aggregate_context(fcinfo);
 	filter = bs_filter_from_external(PG_GETARG_BYTEA_PP(0));
 	PG_RETURN_POINTER(new_state(CurrentMemoryContext, filter));
 }
@@ -184,7 +173,7 @@ bs_agg_final(PG_FUNCTION_ARGS)
 	BuildState *state = getarg_state(fcinfo, 0);
 	MemoryContext context;
 
-	(void) aggregate_context(fcinfo);
+	(void) bs_aggregate_context(fcinfo);
 	if (state == NULL)
 		PG_RETURN_NULL();
 	flush(state);
@@ -201,7 +190,7 @@ bs_agg_final(PG_FUNCTION_ARGS)
 static BsFilter *
 getarg_filter_state(FunctionCallInfo fcinfo)
 {
-	(void) aggregate_context(fcinfo);
+	(void) bs_aggregate_context(fcinfo);
 	return PG_ARGISNULL(0) ? NULL : (BsFilter *) bs_fetch_once(PG_GETARG_DATUM(0));
 }
 

@@ -24,12 +24,6 @@
 #define FMIX_MULTIPLIER_2 UINT64_C(0xc4ceb9fe1a85ec53)
 #define SHARD_SALT UINT64_C(0x5368617264730000)
 
-#if defined(__GNUC__)
-#define PREFETCH(address) __builtin_prefetch((address), 1, 3)
-#else
-#define PREFETCH(address) ((void) (address))
-#endif
-
 void (*bs_poll)(void) = NULL;
 
 static inline void
@@ -299,44 +293,71 @@ prefetch_block(const Geometry *g, const uint8_t *block, uint64_t x)
 	if (bytes <= 4 * CACHE_LINE)
 	{
 		for (uint32_t at = 0; at < bytes; at += CACHE_LINE)
-			PREFETCH(block + at);
-		PREFETCH(block + bytes - 1);
+			bs_prefetch(block + at);
+		bs_prefetch(block + bytes - 1);
 	}
 	else
 		for (uint32_t i = 0; i < g->k; i++)
-			PREFETCH(block + (next_bit(g, &x) >> 3));
+			bs_prefetch(block + (next_bit(g, &x) >> 3));
+}
+
+#define GROUP 32 /* keys whose lines are loaded at a time */
+
+static inline void
+add_group(BsFilter *f, const Geometry *g, uint64_t *mixed, size_t count)
+{
+	uint8_t *block[GROUP];
+
+	for (size_t i = 0; i < count; i++)
+	{
+		block[i] = f->bits + block_byte(g, mixed[i]);
+		prefetch_block(g, block[i], mixed[i]);
+	}
+	for (size_t i = 0; i < count; i++)
+		for (uint32_t k = 0; k < g->k; k++)
+		{
+			uint32_t bit = next_bit(g, &mixed[i]);
+
+			block[i][bit >> 3] |= (uint8_t) (1 << (bit & 7));
+		}
 }
 
 void
 bs_filter_add_many(BsFilter *f, const uint64_t *hashes, size_t count)
 {
-	enum
-	{
-		GROUP = 32
-	};
 	Geometry g = geometry(f);
+	uint64_t mixed[GROUP];
 
-	while (count > 0)
+	for (size_t at = 0; at < count; at += GROUP)
 	{
-		size_t group = count < GROUP ? count : GROUP;
-		uint64_t mixed[GROUP];
-		uint8_t *block[GROUP];
+		size_t group = count - at < GROUP ? count - at : GROUP;
 
 		for (size_t i = 0; i < group; i++)
-		{
-			mixed[i] = mix_seed(&g, hashes[i]);
-			block[i] = f->bits + block_byte(&g, mixed[i]);
-			prefetch_block(&g, block[i], mixed[i]);
-		}
-		for (size_t i = 0; i < group; i++)
-			for (uint32_t k = 0; k < g.k; k++)
-			{
-				uint32_t bit = next_bit(&g, &mixed[i]);
+			mixed[i] = mix_seed(&g, hashes[at + i]);
+		add_group(f, &g, mixed, group);
+	}
+}
 
-				block[i][bit >> 3] |= (uint8_t) (1 << (bit & 7));
-			}
-		hashes += group;
-		count -= group;
+uint64_t
+bs_mix(uint64_t hash)
+{
+	Geometry unseeded = {.seed_mix = 0};
+
+	return mix_seed(&unseeded, hash);
+}
+
+void
+bs_filter_add_mixed(BsFilter *f, const uint64_t *mixed, size_t count)
+{
+	Geometry g = geometry(f);
+	uint64_t copy[GROUP];
+
+	for (size_t at = 0; at < count; at += GROUP)
+	{
+		size_t group = count - at < GROUP ? count - at : GROUP;
+
+		memcpy(copy, mixed + at, group * sizeof(uint64_t));
+		add_group(f, &g, copy, group);
 	}
 }
 

@@ -92,6 +92,14 @@ extern bool bs_filter_add(BsFilter *f, uint64_t hash);
 /* Adds many keys, hiding the cache misses of large filters behind prefetches. */
 extern void bs_filter_add_many(BsFilter *f, const uint64_t *hashes, size_t count);
 
+/*
+ * For collections of keys without a seed: the hash as a filter of seed 0 mixes
+ * it, whose order is that of the blocks in memory, whatever the filter's size.
+ * Keys given in this order are added from one end of the filter to the other.
+ */
+extern uint64_t bs_mix(uint64_t hash);
+extern void bs_filter_add_mixed(BsFilter *f, const uint64_t *mixed, size_t count);
+
 /* False: the key was certainly never added.  True: it probably was. */
 extern bool bs_filter_contains(const BsFilter *f, uint64_t hash);
 
@@ -124,6 +132,17 @@ extern double bs_filter_rate(const BsFilter *f);
 /* Which of this many shards (at least 1) a key belongs to, from 0; independent
  * of the bits that the key takes inside a filter of any seed. */
 extern uint32_t bs_shard(uint64_t hash, uint32_t shards);
+
+/* Starts loading what will be changed soon. */
+static inline void
+bs_prefetch(const void *address)
+{
+#if defined(__GNUC__)
+	__builtin_prefetch(address, 1, 3);
+#else
+	(void) address;
+#endif
+}
 
 /* Called about once per megabyte by every loop over bits; the host may leave
  * by longjmp.  NULL: not called. */

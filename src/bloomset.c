@@ -5,8 +5,12 @@
 
 #include <math.h>
 
-#include "key.h"
 #include "miscadmin.h"
+#if PG_VERSION_NUM < 150000
+#include "executor/nodeHash.h"
+#endif
+
+#include "key.h"
 
 #ifdef PG_MODULE_MAGIC_EXT
 PG_MODULE_MAGIC_EXT(.name = "bloomset", .version = BLOOMSET_VERSION);
@@ -94,6 +98,27 @@ bs_new_filter(int64 n, double p, int64 seed)
 	SET_VARSIZE(f, size);
 	bs_filter_init(f, &layout, n, p, (uint64) seed);
 	return f;
+}
+
+MemoryContext
+bs_aggregate_context(FunctionCallInfo fcinfo)
+{
+	MemoryContext context;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+						errmsg("support function of a bloomset aggregate called outside of it")));
+	return context;
+}
+
+size_t
+bs_hash_memory_limit(void)
+{
+#if PG_VERSION_NUM >= 150000
+	return get_hash_memory_limit();
+#else
+	return (size_t) get_hash_mem() * 1024;
+#endif
 }
 
 BsFilter *

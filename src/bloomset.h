@@ -33,6 +33,12 @@ extern BsFilter *bs_copy_filter(const BsFilter *f);
 /* The layout that bs_new_filter would use; the same errors. */
 extern BsLayout bs_layout(int64 n, double p);
 
+/* The memory of the aggregate that calls; error 55000 if none does. */
+extern MemoryContext bs_aggregate_context(FunctionCallInfo fcinfo);
+
+/* Bytes that a hash table may take: work_mem and hash_mem_multiplier. */
+extern size_t bs_hash_memory_limit(void);
+
 /*
  * Errors unless the two may be united or intersected: 22023 where they differ in
  * layout or seed, 42804 in key type.  "who" is the SQL function, for the message.

@@ -8,9 +8,6 @@
 #include "miscadmin.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#if PG_VERSION_NUM < 150000
-#include "executor/nodeHash.h"
-#endif
 
 #include "format.h"
 #include "hash.h"
@@ -160,22 +157,12 @@ find_stored(BsCallSite *site, struct varlena *datum, bool *known)
 	return site->last;
 }
 
-static size_t
-memory_limit(void)
-{
-#if PG_VERSION_NUM >= 150000
-	return get_hash_memory_limit();
-#else
-	return (size_t) get_hash_mem() * 1024;
-#endif
-}
-
 /* Makes room for so many bytes, from what this call does not use, the longest
  * unused first.  One filter is always let in. */
 static bool
 make_room(BsCallSite *site, size_t bytes)
 {
-	while (site->kept > 0 && site->kept + bytes > memory_limit())
+	while (site->kept > 0 && site->kept + bytes > bs_hash_memory_limit())
 	{
 		BsStored *oldest = NULL;
 

@@ -26,6 +26,8 @@ test_add(void)
 	BsFilter *forward = make_filter(1000, 0.01, 42);
 	BsFilter *backward = make_filter(1000, 0.01, 42);
 	BsFilter *batch = make_filter(1000, 0.01, 42);
+	BsFilter *unseeded = make_filter(1000, 0.01, 0);
+	BsFilter *mixed = make_filter(1000, 0.01, 0);
 	uint64_t hashes[1000];
 	bool contained = true;
 
@@ -40,6 +42,15 @@ test_add(void)
 		bs_filter_add_many(batch, hashes + i, i + 37 <= 1000 ? 37 : 1000 - i);
 	ok(same(forward, backward), "the order of insertion leaves no trace");
 	ok(same(forward, batch), "batches set the bits that single keys do");
+	for (int i = 0; i < 1000; i++)
+	{
+		bs_filter_add(unseeded, hashes[i]);
+		hashes[i] = bs_mix(hashes[i]);
+	}
+	bs_filter_add_mixed(mixed, hashes, 1000);
+	ok(same(unseeded, mixed), "so do keys that were mixed before");
+	for (int i = 0; i < 1000; i++)
+		hashes[i] = hash_of(i);
 	ok(!bs_filter_add(forward, hashes[5]), "a key that is in changes nothing");
 	ok(same(forward, backward), "nor does it write anything");
 	for (int i = 0; i < 1000; i++)
@@ -48,6 +59,8 @@ test_add(void)
 	free(forward);
 	free(backward);
 	free(batch);
+	free(unseeded);
+	free(mixed);
 }
 
 /* Every size of filter, with guard bytes behind it. */

@@ -1,0 +1,457 @@
+/*
+ * distinct.c - a set of distinct keys (mixed hashes) in bounded memory.
+ */
+#include "distinct.h"
+
+#include "miscadmin.h"
+#include "storage/buffile.h"
+#include "utils/memutils.h"
+
+#include "hash.h"
+
+#define FIRST_SLOTS 64
+#define PART_BITS 5 /* files: each has a buffer of 8 kB */
+#define PARTS (1 << PART_BITS)
+#define PIECE 1024 /* keys read or written at a time */
+#define PENDING 256 /* keys whose slots are loaded at a time... */
+#define PENDING_FROM_SLOTS 32768 /* ...where the table is larger than the CPU's near cache */
+
+typedef struct Part
+{
+	BufFile *file;
+	uint64 keys;
+	int end_fileno; /* where to write on */
+	off_t end_offset;
+} Part;
+
+struct BsDistinct
+{
+	MemoryContext context;
+	uint64 *slots; /* 0 is an empty slot; the key 0 is has_zero */
+	uint64 nslots; /* a power of two */
+	int shift;	   /* position >> shift is the slot where to look first */
+	uint64 used;
+	uint64 max_slots;
+	bool has_zero;
+	bool may_spill;
+	uint64 *pending; /* keys to be inserted together; NULL for a small table */
+	int npending;
+	Part *parts; /* PARTS of them once spilled */
+};
+
+static uint64 *
+new_slots(const BsDistinct *set, uint64 nslots)
+{
+	return MemoryContextAllocExtended(set->context, nslots * sizeof(uint64),
+									  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+}
+
+static int
+shift_for(uint64 nslots)
+{
+	int shift = 64;
+
+	while (nslots > 1)
+	{
+		nslots >>= 1;
+		shift--;
+	}
+	return shift;
+}
+
+BsDistinct *
+bs_distinct_create(MemoryContext context, bool may_spill)
+{
+	BsDistinct *set = MemoryContextAllocZero(context, sizeof(BsDistinct));
+
+	set->context = context;
+	set->may_spill = may_spill;
+	set->nslots = FIRST_SLOTS;
+	set->shift = shift_for(FIRST_SLOTS);
+	set->slots = new_slots(set, FIRST_SLOTS);
+
+	/* while the table grows the old one is there too */
+	set->max_slots = FIRST_SLOTS;
+	while (set->max_slots * 2 * sizeof(uint64) * 3 / 2 <= bs_hash_memory_limit())
+		set->max_slots *= 2;
+	return set;
+}
+
+/* False if the key was there.  Position: where among 2^64 it is to be looked for,
+ * which has to be spread evenly over the keys that the table holds. */
+static inline bool
+insert(BsDistinct *set, uint64 key, uint64 position)
+{
+	uint64 slot = position >> set->shift;
+
+	while (set->slots[slot] != 0 && set->slots[slot] != key)
+		slot = (slot + 1) & (set->nslots - 1);
+	if (set->slots[slot] == key)
+		return false;
+	set->slots[slot] = key;
+	set->used++;
+	return true;
+}
+
+static void
+grow(BsDistinct *set)
+{
+	uint64 *old = set->slots;
+	uint64 nold = set->nslots;
+
+	set->slots = new_slots(set, nold * 2);
+	set->nslots = nold * 2;
+	set->shift--;
+	set->used = 0;
+	for (uint64 i = 0; i < nold; i++)
+		if (old[i] != 0)
+			insert(set, old[i], old[i]);
+	pfree(old);
+}
+
+static void
+clear(BsDistinct *set)
+{
+	memset(set->slots, 0, set->nslots * sizeof(uint64));
+	set->used = 0;
+}
+
+/* ---- files ---- */
+
+static void
+write_part(BsDistinct *set, Part *part, uint64 *keys, size_t count)
+{
+	if (count == 0)
+		return;
+	if (part->file == NULL)
+	{
+		MemoryContext caller = MemoryContextSwitchTo(set->context);
+
+		part->file = BufFileCreateTemp(false);
+		MemoryContextSwitchTo(caller);
+	}
+	BufFileWrite(part->file, keys, count * sizeof(uint64));
+	part->keys += count;
+}
+
+/* A piece of keys of one part on its way to the part's file. */
+typedef struct Writer
+{
+	BsDistinct *set;
+	uint64 part;
+	size_t count;
+	uint64 keys[PIECE];
+} Writer;
+
+static void
+start_writing(Writer *writer, BsDistinct *set)
+{
+	if (set->parts == NULL)
+		set->parts = MemoryContextAllocZero(set->context, PARTS * sizeof(Part));
+	writer->set = set;
+	writer->part = 0;
+	writer->count = 0;
+}
+
+static void
+write_out(Writer *writer)
+{
+	write_part(writer->set, &writer->set->parts[writer->part], writer->keys, writer->count);
+	writer->count = 0;
+}
+
+/* Best in order, when keys of one part come together. */
+static inline void
+write_key(Writer *writer, uint64 key)
+{
+	uint64 part = key >> (64 - PART_BITS);
+
+	if (writer->count == PIECE || part != writer->part)
+	{
+		write_out(writer);
+		writer->part = part;
+		CHECK_FOR_INTERRUPTS();
+	}
+	writer->keys[writer->count++] = key;
+}
+
+/* Empties the table into the files. */
+static void
+spill(BsDistinct *set)
+{
+	Writer writer;
+
+	start_writing(&writer, set);
+	for (uint64 i = 0; i < set->nslots; i++)
+		if (set->slots[i] != 0)
+			write_key(&writer, set->slots[i]);
+	write_out(&writer);
+	clear(set);
+}
+
+/* Before the first piece is read: the end is remembered, to write on there. */
+static void
+rewind_part(Part *part)
+{
+	BufFileTell(part->file, &part->end_fileno, &part->end_offset);
+	if (BufFileSeek(part->file, 0, 0, SEEK_SET) != 0)
+		ereport(ERROR, (errcode_for_file_access(), errmsg("could not rewind a temporary file")));
+}
+
+static void
+to_end(Part *part)
+{
+	if (BufFileSeek(part->file, part->end_fileno, part->end_offset, SEEK_SET) != 0)
+		ereport(ERROR, (errcode_for_file_access(), errmsg("could not seek in a temporary file")));
+}
+
+static size_t
+read_piece(Part *part, uint64 *keys, uint64 left)
+{
+	size_t count = (size_t) Min(left, PIECE);
+
+	if (BufFileRead(part->file, keys, count * sizeof(uint64)) != count * sizeof(uint64))
+		ereport(ERROR, (errcode_for_file_access(), errmsg("could not read from a temporary file")));
+	CHECK_FOR_INTERRUPTS();
+	return count;
+}
+
+/* ---- adding ---- */
+
+static void
+make_space(BsDistinct *set)
+{
+	if (set->nslots < set->max_slots)
+		grow(set);
+	else if (set->may_spill)
+		spill(set);
+	else
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many keys for bf_agg without a number of keys as a window function"),
+				 errhint("Pass the number of keys: bf_agg(key, n, p).")));
+}
+
+static inline void
+insert_growing(BsDistinct *set, uint64 key)
+{
+	if (key == 0)
+		set->has_zero = true;
+	else if (insert(set, key, key) && set->used > set->nslots / 4 * 3)
+		make_space(set);
+}
+
+/* Loads the slots of all pending keys before it looks at the first. */
+static void
+flush(BsDistinct *set)
+{
+	for (int i = 0; i < set->npending; i++)
+		bs_prefetch(&set->slots[set->pending[i] >> set->shift]);
+	for (int i = 0; i < set->npending; i++)
+		insert_growing(set, set->pending[i]);
+	set->npending = 0;
+}
+
+void
+bs_distinct_add(BsDistinct *set, uint64 key)
+{
+	if (set->pending == NULL)
+	{
+		insert_growing(set, key);
+		if (set->nslots >= PENDING_FROM_SLOTS)
+			set->pending = MemoryContextAlloc(set->context, PENDING * sizeof(uint64));
+		return;
+	}
+	set->pending[set->npending++] = key;
+	if (set->npending == PENDING)
+		flush(set);
+}
+
+/*
+ * Keys that come in order, as from another set, would crowd the first slots of a
+ * table that has yet to grow, so it is made large enough first; what cannot fit
+ * is written to the files at once.
+ */
+void
+bs_distinct_add_many(BsDistinct *set, const uint8 *keys, size_t count)
+{
+	Writer writer;
+
+	flush(set);
+	while (set->used + count > set->nslots / 4 * 3 && set->nslots < set->max_slots)
+		grow(set);
+	if (set->used + count <= set->nslots / 4 * 3)
+	{
+		for (size_t i = 0; i < count; i++)
+			insert_growing(set, bs_load_le(keys + 8 * i, 8));
+		return;
+	}
+
+	start_writing(&writer, set);
+	for (size_t i = 0; i < count; i++)
+	{
+		uint64 key = bs_load_le(keys + 8 * i, 8);
+
+		if (key == 0)
+			set->has_zero = true;
+		else
+			write_key(&writer, key);
+	}
+	write_out(&writer);
+}
+
+bool
+bs_distinct_spilled(const BsDistinct *set)
+{
+	return set->parts != NULL;
+}
+
+void
+bs_distinct_close(BsDistinct *set)
+{
+	for (int i = 0; set->parts && i < PARTS; i++)
+		if (set->parts[i].file)
+		{
+			BufFileClose(set->parts[i].file);
+			set->parts[i].file = NULL;
+		}
+}
+
+/* ---- counting and reading ---- */
+
+/*
+ * Distinct keys of the share-th of so many equal shares of a part's values, with
+ * the table as working space; false if they do not fit it.
+ */
+static bool
+count_share(BsDistinct *set, Part *part, uint64 share, uint64 shares, uint64 *count)
+{
+	uint64 keys[PIECE];
+
+	clear(set);
+	rewind_part(part);
+	for (uint64 left = part->keys; left > 0;)
+	{
+		size_t piece = read_piece(part, keys, left);
+
+		for (size_t i = 0; i < piece; i++)
+		{
+			/* share and position in it: whole and fraction of a multiple of shares */
+			uint64 scaled = (keys[i] << PART_BITS >> 32) * shares;
+
+			if (scaled >> 32 != share)
+				continue;
+			if (insert(set, keys[i], scaled << 32) && set->used > set->nslots / 8 * 7)
+			{
+				to_end(part);
+				return false;
+			}
+		}
+		left -= piece;
+	}
+	to_end(part);
+	*count += set->used;
+	return true;
+}
+
+static uint64
+count_part(BsDistinct *set, Part *part)
+{
+	/* as if all were distinct: the table is half full then */
+	uint64 shares = part->keys / (set->nslots / 2) + 1;
+
+	for (; shares < UINT64CONST(1) << 31; shares *= 2)
+	{
+		uint64 count = 0;
+		uint64 share = 0;
+
+		while (share < shares && count_share(set, part, share, shares, &count))
+			share++;
+		if (share == shares)
+			return count;
+	}
+	/* more than can be by chance, so keys that were made up */
+	ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					errmsg("keys are too unevenly distributed to be counted"),
+					errhint("Pass the number of keys: bf_agg(key, n, p).")));
+	return 0;
+}
+
+uint64
+bs_distinct_count(BsDistinct *set)
+{
+	uint64 count;
+
+	flush(set);
+	count = set->has_zero ? 1 : 0;
+	if (set->parts == NULL)
+		return count + set->used;
+	spill(set);
+	for (int i = 0; i < PARTS; i++)
+		if (set->parts[i].file)
+			count += count_part(set, &set->parts[i]);
+	clear(set);
+	return count;
+}
+
+uint64
+bs_distinct_stored(BsDistinct *set)
+{
+	uint64 stored;
+
+	flush(set);
+	stored = set->used + (set->has_zero ? 1 : 0);
+	for (int i = 0; set->parts && i < PARTS; i++)
+		stored += set->parts[i].keys;
+	return stored;
+}
+
+static void
+each_in_table(BsDistinct *set, void (*take)(void *target, const uint64 *keys, size_t count),
+			  void *target)
+{
+	uint64 piece[PIECE];
+	size_t count = 0;
+
+	if (set->has_zero)
+		piece[count++] = 0;
+	for (uint64 i = 0; i < set->nslots; i++)
+	{
+		if (set->slots[i] == 0)
+			continue;
+		piece[count++] = set->slots[i];
+		if (count == PIECE)
+		{
+			take(target, piece, count);
+			count = 0;
+			CHECK_FOR_INTERRUPTS();
+		}
+	}
+	take(target, piece, count);
+}
+
+void
+bs_distinct_each(BsDistinct *set, void (*take)(void *target, const uint64 *keys, size_t count),
+				 void *target)
+{
+	uint64 keys[PIECE];
+
+	flush(set);
+	for (int i = 0; set->parts && i < PARTS; i++)
+	{
+		Part *part = &set->parts[i];
+
+		if (part->file == NULL)
+			continue;
+		rewind_part(part);
+		for (uint64 left = part->keys; left > 0;)
+		{
+			size_t piece = read_piece(part, keys, left);
+
+			take(target, keys, piece);
+			left -= piece;
+		}
+		to_end(part);
+	}
+	each_in_table(set, take, target);
+}
