@@ -15,12 +15,11 @@ MODULE_big = bloomset
 # pure C first, then the PostgreSQL side
 OBJS = src/bloom.o src/format.o \
 	src/bloomset.o src/fetch.o src/key.o src/key_nested.o src/key_type.o \
-	src/aggregate.o src/bfkey.o src/functions.o src/io.o src/setops.o src/stats.o
+	src/aggregate.o src/bfkey.o src/collect.o src/distinct.o src/functions.o src/io.o src/setops.o src/stats.o
 
 DATA = sql/$(EXTENSION)--$(EXTVERSION).sql
-DOCS = README.md
 
-REGRESS = create key key_golden key_pairs contains stored union io errors aggregate window estimates catalog
+REGRESS = create key key_golden key_pairs contains stored union io errors aggregate collect window estimates catalog
 REGRESS_OPTS = --inputdir=. --load-extension=bloomset
 ISOLATION = concurrent_add
 ISOLATION_OPTS = --inputdir=test --load-extension=bloomset
@@ -45,15 +44,22 @@ endif
 $(OBJS): $(wildcard src/*.h)
 
 UNIT_CFLAGS = -std=c11 -O2 -g -Wall -Wextra -Wshadow -Werror -Isrc $(UNIT_COPT)
-UNIT = $(patsubst test/unit/%_test.c,test/unit/build/%_test,$(wildcard test/unit/*_test.c))
+# each test, and the quick ones again with the compiler option that takes most liberties
+UNIT = $(patsubst test/unit/%_test.c,test/unit/build/%_test,$(wildcard test/unit/*_test.c)) \
+	test/unit/build/format_test_ofast
+UNIT_SOURCES = $(wildcard test/unit/*.h) src/bloom.c src/format.c $(wildcard src/*.h)
 
 .PHONY: unit check-version sizing-table
 unit: $(UNIT)
 	@for t in $(UNIT); do echo "# $$t"; $$t || exit 1; done
 
-test/unit/build/%_test: test/unit/%_test.c $(wildcard test/unit/*.h) src/bloom.c src/format.c $(wildcard src/*.h)
+test/unit/build/%_test: test/unit/%_test.c $(UNIT_SOURCES)
 	@mkdir -p $(@D)
 	$(CC) $(UNIT_CFLAGS) -o $@ $< src/bloom.c src/format.c -lm
+
+test/unit/build/%_test_ofast: test/unit/%_test.c $(UNIT_SOURCES)
+	@mkdir -p $(@D)
+	$(CC) $(UNIT_CFLAGS) -Ofast -o $@ $< src/bloom.c src/format.c -lm
 
 check-version:
 	@script/check-version $(EXTVERSION)

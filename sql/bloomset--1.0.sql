@@ -92,6 +92,26 @@ CREATE FUNCTION bf_key_ne(bfkey, bfkey) RETURNS boolean
 AS 'MODULE_PATHNAME', 'bs_key_ne' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION bf_key_ne(bfkey, bfkey) IS 'implementation of <> operator';
 
+CREATE FUNCTION bf_key_lt(bfkey, bfkey) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_key_lt' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_key_lt(bfkey, bfkey) IS 'implementation of < operator';
+
+CREATE FUNCTION bf_key_le(bfkey, bfkey) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_key_le' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_key_le(bfkey, bfkey) IS 'implementation of <= operator';
+
+CREATE FUNCTION bf_key_ge(bfkey, bfkey) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_key_ge' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_key_ge(bfkey, bfkey) IS 'implementation of >= operator';
+
+CREATE FUNCTION bf_key_gt(bfkey, bfkey) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_key_gt' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_key_gt(bfkey, bfkey) IS 'implementation of > operator';
+
+CREATE FUNCTION bf_key_cmp(bfkey, bfkey) RETURNS integer
+AS 'MODULE_PATHNAME', 'bs_key_cmp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_key_cmp(bfkey, bfkey) IS 'less-equal-greater';
+
 CREATE FUNCTION bf_key_hash(bfkey) RETURNS integer
 AS 'MODULE_PATHNAME', 'bs_key_hash' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION bf_key_hash(bfkey) IS 'hash';
@@ -102,7 +122,7 @@ COMMENT ON FUNCTION bf_key_hash_extended(bfkey, bigint) IS 'hash, with a seed';
 
 CREATE OPERATOR = (
     LEFTARG = bfkey, RIGHTARG = bfkey, FUNCTION = bf_key_eq,
-    COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES
+    COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES
 );
 COMMENT ON OPERATOR = (bfkey, bfkey) IS 'equal';
 CREATE OPERATOR <> (
@@ -110,6 +130,39 @@ CREATE OPERATOR <> (
     COMMUTATOR = <>, NEGATOR = =, RESTRICT = neqsel, JOIN = neqjoinsel
 );
 COMMENT ON OPERATOR <> (bfkey, bfkey) IS 'not equal';
+
+CREATE OPERATOR < (
+    LEFTARG = bfkey, RIGHTARG = bfkey, FUNCTION = bf_key_lt,
+    COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+COMMENT ON OPERATOR < (bfkey, bfkey) IS 'less than';
+CREATE OPERATOR <= (
+    LEFTARG = bfkey, RIGHTARG = bfkey, FUNCTION = bf_key_le,
+    COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+COMMENT ON OPERATOR <= (bfkey, bfkey) IS 'less than or equal';
+CREATE OPERATOR >= (
+    LEFTARG = bfkey, RIGHTARG = bfkey, FUNCTION = bf_key_ge,
+    COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+COMMENT ON OPERATOR >= (bfkey, bfkey) IS 'greater than or equal';
+CREATE OPERATOR > (
+    LEFTARG = bfkey, RIGHTARG = bfkey, FUNCTION = bf_key_gt,
+    COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+COMMENT ON OPERATOR > (bfkey, bfkey) IS 'greater than';
+
+CREATE OPERATOR FAMILY bfkey_ops USING btree;
+COMMENT ON OPERATOR FAMILY bfkey_ops USING btree IS 'sorting of bfkey';
+CREATE OPERATOR CLASS bfkey_ops DEFAULT FOR TYPE bfkey USING btree FAMILY bfkey_ops AS
+    OPERATOR 1 <,
+    OPERATOR 2 <=,
+    OPERATOR 3 =,
+    OPERATOR 4 >=,
+    OPERATOR 5 >,
+    FUNCTION 1 bf_key_cmp(bfkey, bfkey);
+COMMENT ON OPERATOR CLASS bfkey_ops USING btree IS
+'sorting of bfkey, by key type and hash: an order without a meaning';
 
 CREATE OPERATOR FAMILY bfkey_ops USING hash;
 COMMENT ON OPERATOR FAMILY bfkey_ops USING hash IS 'hashing of bfkey';

@@ -7,7 +7,7 @@ CREATE VIEW members AS
 
 -- everything has a comment (array types excepted, as everywhere)
 SELECT object FROM members WHERE obj_description(objid, classid::regclass::name) IS NULL AND object !~ '\[\]$';
-SELECT object FROM members WHERE object ~ '^(type|cast|operator [^cf]|function.*agg\()' ORDER BY object COLLATE "C";
+SELECT object FROM members WHERE object ~ '^(type|cast|operator [^cf]|function.*agg\()' AND object !~ '\[\]$' ORDER BY object COLLATE "C";
 
 -- functions: names, volatility, parallel safety; nothing is leakproof or runs as its owner
 SELECT proname FROM pg_proc JOIN members ON objid = pg_proc.oid AND classid = 'pg_proc'::regclass
@@ -18,7 +18,8 @@ SELECT typname, typlen, typalign, typstorage, typsend <> 0 AND typreceive <> 0 A
 FROM pg_type JOIN members ON objid = pg_type.oid AND classid = 'pg_type'::regclass WHERE typname !~ '^_' ORDER BY 1;
 
 -- operator classes are complete
-SELECT opcname, amvalidate(oid) FROM pg_opclass WHERE opcname IN ('bfkey_ops', 'bloomfilter_ops') ORDER BY 1;
+SELECT opcname, amname, amvalidate(o.oid) FROM pg_opclass AS o JOIN pg_am AS a ON a.oid = opcmethod
+WHERE opcname IN ('bfkey_ops', 'bloomfilter_ops') ORDER BY 1, 2;
 
 -- aggregates: combinable; the ones over filters and keys have a state that any engine can ship
 SELECT aggfnoid::regprocedure, aggtranstype::regtype, aggcombinefn <> 0 AS combines, aggtransspace > 0 AS has_space
@@ -26,8 +27,8 @@ FROM pg_aggregate JOIN members ON objid = aggfnoid AND classid = 'pg_proc'::regc
 
 DROP VIEW members;
 
--- trusted and relocatable
-SELECT name, trusted, relocatable, superuser FROM pg_available_extension_versions WHERE name = 'bloomset' AND installed;
+-- relocatable (that it is trusted shows below)
+SELECT extrelocatable FROM pg_extension WHERE extname = 'bloomset';
 CREATE SCHEMA elsewhere;
 ALTER EXTENSION bloomset SET SCHEMA elsewhere;
 SELECT elsewhere.bf_contains(elsewhere.bf_add(elsewhere.bf_create(10), 1), 1),

@@ -51,6 +51,17 @@ FROM (SELECT bf_add_all(bf_create(10, 1e-9), ARRAY[1, 2, 3]) AS f) AS s,
 ORDER BY i;
 SELECT bf_contains_any(NULL, ARRAY[1]) IS NULL, bf_contains_all(NULL, ARRAY[1]) IS NULL;
 
+-- a column of type anyarray holds arrays of another type in every row
+ALTER TABLE stored ADD words text[], ADD seven int DEFAULT 7;
+UPDATE stored SET words = ARRAY['a'];
+INSERT INTO stored SELECT i, NULL, ARRAY['a'], 7 FROM generate_series(2, 20) AS i;
+ANALYZE stored;
+SELECT attname, bf_contains(bf_add_all(bf_create(10, 1e-9), most_common_vals), 7) AS seven FROM pg_stats WHERE tablename = 'stored' AND attname = 'seven';
+SELECT count(*), bool_and(bf_contains_all(bf_add_all(bf_create(10), v), v)) FROM
+  (SELECT most_common_vals AS v FROM pg_stats WHERE tablename = 'stored' AND most_common_vals IS NOT NULL
+   UNION ALL SELECT most_common_elems FROM pg_stats WHERE tablename = 'stored' AND most_common_elems IS NOT NULL) AS s;
+DELETE FROM stored WHERE id > 1;
+
 -- the filter may come from anywhere: a column, a CTE, a join, a subquery
 CREATE TABLE parts AS
   SELECT g, bf_agg(x, 100, 0.001) AS f FROM generate_series(0, 3) AS g, generate_series(1, 100) AS x

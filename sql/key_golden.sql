@@ -46,6 +46,9 @@ SELECT name, bf_key::text FROM (
   UNION ALL SELECT 36, 'record', bf_key(ROW(1, 'a'::text, NULL::int))
   UNION ALL SELECT 37, 'int4range', bf_key(int4range(1, 5))
   UNION ALL SELECT 38, 'daterange', bf_key('[2024-01-01,)'::daterange)
+  UNION ALL SELECT 39, '"char"', bf_key('a'::"char")
+  UNION ALL SELECT 40, 'record in a record', bf_key(ROW(ROW(1, 'a'::text), NULL::int))
+  UNION ALL SELECT 41, 'record[]', bf_key(ARRAY[ROW(1, 'a'::text)])
 ) AS g (i, name, bf_key) ORDER BY i;
 
 -- Types hashed by their own function: PostgreSQL's hashes of these types differ

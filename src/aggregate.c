@@ -31,6 +31,18 @@ typedef struct BuildState
 	int npending;
 } BuildState;
 
+static inline void
+require_same_parameters(const BsFilter *f, int64 n, double p)
+{
+	if (unlikely((int64) f->n != n || f->p != p))
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("number of keys and false-positive rate must be the same for all"
+							   " rows of an aggregate"),
+						errdetail("They were " UINT64_FORMAT " and %.15g, and are " INT64_FORMAT
+								  " and %.15g.",
+								  f->n, f->p, n, p)));
+}
+
 /* n and p are arguments of every row, but one filter has one of each. */
 static void
 check_parameters(FunctionCallInfo fcinfo, const BsFilter *f)
@@ -38,13 +50,8 @@ check_parameters(FunctionCallInfo fcinfo, const BsFilter *f)
 	if (PG_ARGISNULL(2) || PG_ARGISNULL(3))
 		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 						errmsg("number of keys and false-positive rate must not be null")));
-	if (f && ((int64) f->n != PG_GETARG_INT64(2) || f->p != PG_GETARG_FLOAT8(3)))
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("number of keys and false-positive rate must be the same for all"
-							   " rows of an aggregate"),
-						errdetail("They were " UINT64_FORMAT " and %g, and are " INT64_FORMAT
-								  " and %g.",
-								  f->n, f->p, PG_GETARG_INT64(2), PG_GETARG_FLOAT8(3))));
+	if (f)
+		require_same_parameters(f, PG_GETARG_INT64(2), PG_GETARG_FLOAT8(3));
 }
 
 /* ---- bf_agg("any", n, p) ---- */
@@ -138,6 +145,7 @@ bs_agg_combine(PG_FUNCTION_ARGS)
 	}
 	else
 	{
+		require_same_parameters(a->filter, (int64) b->filter->n, b->filter->p);
 		bs_require_compatible("bf_agg", a->filter, b->filter);
 		bs_filter_unite(a->filter, b->filter);
 	}
@@ -228,7 +236,7 @@ fold(FunctionCallInfo fcinfo, const char *who,
 	}
 	f = bs_fetch_once(PG_GETARG_DATUM(1));
 	if (state == NULL)
-		PG_RETURN_POINTER(bs_copy_filter(f));
+		PG_RETURN_POINTER(f); /* the executor copies it into the aggregate's memory */
 	bs_require_compatible(who, state, f);
 	operation(state, f);
 	PG_RETURN_POINTER(state);

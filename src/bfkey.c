@@ -4,6 +4,7 @@
  */
 #include "bloomset.h"
 
+#include "common/hashfn.h"
 #include "libpq/pqformat.h"
 
 #include "fetch.h"
@@ -17,6 +18,11 @@ PG_FUNCTION_INFO_V1(bs_key_recv);
 PG_FUNCTION_INFO_V1(bs_key_send);
 PG_FUNCTION_INFO_V1(bs_key_eq);
 PG_FUNCTION_INFO_V1(bs_key_ne);
+PG_FUNCTION_INFO_V1(bs_key_lt);
+PG_FUNCTION_INFO_V1(bs_key_le);
+PG_FUNCTION_INFO_V1(bs_key_ge);
+PG_FUNCTION_INFO_V1(bs_key_gt);
+PG_FUNCTION_INFO_V1(bs_key_cmp);
 PG_FUNCTION_INFO_V1(bs_key_hash);
 PG_FUNCTION_INFO_V1(bs_key_hash_extended);
 
@@ -124,28 +130,63 @@ bs_key_send(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buffer));
 }
 
-static bool
-keys_equal(FunctionCallInfo fcinfo)
+/* By type, then hash: an order without a meaning, for sorting and indexes. */
+static int
+compare(FunctionCallInfo fcinfo)
 {
 	const BsKey *a = GETARG_KEY(0);
 	const BsKey *b = GETARG_KEY(1);
 
-	return a->hash == b->hash && a->type == b->type;
+	if (a->type != b->type)
+		return a->type < b->type ? -1 : 1;
+	if (a->hash != b->hash)
+		return a->hash < b->hash ? -1 : 1;
+	return 0;
 }
 
 Datum
 bs_key_eq(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(keys_equal(fcinfo));
+	PG_RETURN_BOOL(compare(fcinfo) == 0);
 }
 
 Datum
 bs_key_ne(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(!keys_equal(fcinfo));
+	PG_RETURN_BOOL(compare(fcinfo) != 0);
 }
 
-/* The hash is a good one already; the halves differ as hash operator classes ask. */
+Datum
+bs_key_lt(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare(fcinfo) < 0);
+}
+
+Datum
+bs_key_le(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare(fcinfo) <= 0);
+}
+
+Datum
+bs_key_ge(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare(fcinfo) >= 0);
+}
+
+Datum
+bs_key_gt(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare(fcinfo) > 0);
+}
+
+Datum
+bs_key_cmp(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT32(compare(fcinfo));
+}
+
+/* The hash is a good one already. */
 Datum
 bs_key_hash(PG_FUNCTION_ARGS)
 {
@@ -158,6 +199,6 @@ bs_key_hash_extended(PG_FUNCTION_ARGS)
 	uint64 hash = GETARG_KEY(0)->hash;
 	uint64 seed = (uint64) PG_GETARG_INT64(1);
 
-	/* seed 0 must give the plain hash in the low half */
-	PG_RETURN_INT64((int64) (hash + seed * UINT64CONST(0x9e3779b97f4a7c15)));
+	/* without a seed the low half has to be the plain hash */
+	PG_RETURN_INT64((int64) (seed ? hash_combine64(hash, seed) : hash));
 }

@@ -156,14 +156,15 @@ bs_sizing(int64_t n, double p, BsLayout *layout)
 
 	if (n < 1)
 		return BS_SIZING_BAD_N;
-	if (!(p > 0 && p < 1))
+	if (!bs_rate_in(p, 4.9406564584124654e-324, 1))
 		return BS_SIZING_BAD_P;
-	if (p < BS_MIN_P)
+	if (!bs_rate_in(p, BS_MIN_P, 1))
 		return BS_SIZING_TINY_P;
 
 	bits = bits_per_key(p, &layout->block_bits, &layout->k);
 	needed = scaled_product(n, bits, 16);
-	if (needed > BS_MAX_BITS)
+	layout->m = needed;
+	if (needed > UINT64_MAX / 2)
 		return BS_SIZING_TOO_LARGE;
 
 	/*
@@ -177,15 +178,6 @@ bs_sizing(int64_t n, double p, BsLayout *layout)
 		layout->block_bits = (uint32_t) ((needed + blocks * 8 - 1) / (blocks * 8) * 8);
 	layout->m = blocks * layout->block_bits;
 	return layout->m > BS_MAX_BITS ? BS_SIZING_TOO_LARGE : BS_SIZING_OK;
-}
-
-uint64_t
-bs_sizing_bytes(int64_t n, double p)
-{
-	uint32_t block_bits;
-	uint8_t k;
-
-	return scaled_product(n, bits_per_key(p, &block_bits, &k), 16 + 3);
 }
 
 uint64_t

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define BS_MAX_BITS (UINT64_C(1) << 32) /* 512 MiB: text form fits in 1 GB */
 #define BS_MAX_K 40						/* most bits a key that a header may ask for */
@@ -56,13 +57,32 @@ typedef struct BsLayout
 	uint8_t k;
 } BsLayout;
 
+static inline uint64_t
+bs_double_bits(double value)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	return bits;
+}
+
+/*
+ * low <= p < high, all but p positive.  By their bits, which order positive
+ * doubles: -ffast-math lets a comparison with NaN come out as it likes.
+ */
+static inline bool
+bs_rate_in(double p, double low, double high)
+{
+	return bs_double_bits(p) >= bs_double_bits(low) && bs_double_bits(p) < bs_double_bits(high);
+}
+
 typedef enum BsSizing
 {
 	BS_SIZING_OK,
 	BS_SIZING_BAD_N,	 /* n < 1 */
 	BS_SIZING_BAD_P,	 /* p is NaN, or not inside (0, 1) */
 	BS_SIZING_TINY_P,	 /* 0 < p < BS_MIN_P */
-	BS_SIZING_TOO_LARGE, /* more than BS_MAX_BITS */
+	BS_SIZING_TOO_LARGE, /* more than BS_MAX_BITS: layout->m tells how many */
 } BsSizing;
 
 /*
@@ -71,9 +91,8 @@ typedef enum BsSizing
  */
 extern BsSizing bs_sizing(int64_t n, double p, BsLayout *layout);
 
-/* For n and p that are too large for one filter: how many bytes it would take,
- * and the least number of equal shares of n that fit.  Both saturate. */
-extern uint64_t bs_sizing_bytes(int64_t n, double p);
+/* For n and p that are too large for one filter: the least number of equal shares
+ * of n that fit. */
 extern uint64_t bs_sizing_shards(int64_t n, double p);
 
 /* Bytes of a filter of m bits, header included. */

@@ -3,8 +3,6 @@
  */
 #include "bloomset.h"
 
-#include <math.h>
-
 #include "miscadmin.h"
 #if PG_VERSION_NUM < 150000
 #include "executor/nodeHash.h"
@@ -36,26 +34,29 @@ static void
 bad_rate(double p)
 {
 	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					errmsg("false-positive rate %g is not between 0 and 1", p),
-					p >= 1 && p <= 100 ? errhint("Did you mean %g?", p / 100)
-									   : errhint("A usual rate is 0.01, one in a hundred.")));
+					errmsg("false-positive rate %.15g is not between 0 and 1", p),
+					p >= 1 && p < 100 ? errhint("Did you mean %.15g?", p / 100)
+									  : errhint("A usual rate is 0.01, one in a hundred.")));
 }
 
 static void
-too_large(int64 n, double p)
+too_large(int64 n, double p, uint64 bits)
 {
-	uint64 bytes = bs_sizing_bytes(n, p);
 	uint64 shards = bs_sizing_shards(n, p);
 
 	ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					errmsg("bloomfilter for " INT64_FORMAT " keys at rate %g is too large", n, p),
-					errdetail("It would take at least " UINT64_FORMAT " bytes; the limit is " UINT64_FORMAT
+					errmsg("bloomfilter for " INT64_FORMAT " keys at rate %.15g is too large", n, p),
+					errdetail("It would take %s" UINT64_FORMAT " bytes; the limit is " UINT64_FORMAT
 							  ".",
-							  bytes, (uint64) bs_filter_size(BS_MAX_BITS)),
-					errhint("Spread the keys over " UINT64_FORMAT
-							" filters or more, each for its share of the keys;"
-							" bf_shard() tells which one a key belongs to.",
-							shards)));
+							  bits == PG_UINT64_MAX ? "more than " : "",
+							  (uint64) (bits / 8 + sizeof(BsFilter)),
+							  (uint64) bs_filter_size(BS_MAX_BITS)),
+					shards <= PG_INT32_MAX
+						? errhint("Spread the keys over " UINT64_FORMAT " filters or more, each for"
+								  " its share of the keys; bf_shard() tells which one a key"
+								  " belongs to.",
+								  shards)
+						: 0));
 }
 
 BsLayout
@@ -76,13 +77,13 @@ bs_layout(int64 n, double p)
 			break;
 		case BS_SIZING_TINY_P:
 			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-							errmsg("false-positive rate %g is too small", p),
+							errmsg("false-positive rate %.15g is too small", p),
 							errdetail("The smallest is %g: below it, keys of 64 bits collide"
 									  " more often than that.",
 									  BS_MIN_P)));
 			break;
 		case BS_SIZING_TOO_LARGE:
-			too_large(n, p);
+			too_large(n, p, layout.m);
 			break;
 	}
 	return layout;
@@ -134,7 +135,7 @@ bs_copy_filter(const BsFilter *f)
 static char *
 describe(const BsFilter *f)
 {
-	return psprintf("n = " UINT64_FORMAT ", p = %g, m = " UINT64_FORMAT
+	return psprintf("n = " UINT64_FORMAT ", p = %.15g, m = " UINT64_FORMAT
 					", k = %d, blocks of %u bits, seed = " INT64_FORMAT,
 					f->n, f->p, f->m, f->k, f->block_bits, (int64) f->seed);
 }
@@ -148,8 +149,12 @@ bs_require_compatible(const char *who, const BsFilter *a, const BsFilter *b)
 						errdetail("One has %s; the other %s.", describe(a), describe(b)),
 						errhint("Create both with the same n, p and seed.")));
 	if (a->key_type != b->key_type && a->key_type != BS_KEY_NONE && b->key_type != BS_KEY_NONE)
+	{
+		const char *of_a = bs_key_type_name(a->key_type);
+		const char *of_b = bs_key_type_name(b->key_type);
+
 		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
 						errmsg("%s needs bloomfilters of the same key type", who),
-						errdetail("One holds %s keys, the other %s keys.",
-								  bs_key_type_name(a->key_type), bs_key_type_name(b->key_type))));
+						errdetail("One holds %s, the other %s.", of_a, of_b)));
+	}
 }

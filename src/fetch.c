@@ -51,17 +51,32 @@ bs_new_call_site(FunctionCallInfo fcinfo)
 }
 
 void
-bs_find_key_maker(BsCallSite *site, FunctionCallInfo fcinfo, int argno, bool element)
+bs_find_key_maker(BsCallSite *site, FunctionCallInfo fcinfo, int argno)
 {
 	Oid type = get_fn_expr_argtype(fcinfo->flinfo, argno);
 
 	if (!OidIsValid(type))
 		ereport(ERROR, (errcode(ERRCODE_INDETERMINATE_DATATYPE),
 						errmsg("could not determine the type of the key")));
-	if (element)
-		type = get_base_element_type(type);
 	site->maker = type == UNKNOWNOID ? bs_literal_key_maker(PG_GET_COLLATION(), site->context)
 									 : bs_key_maker(type, PG_GET_COLLATION(), site->context);
+}
+
+/* By the array itself: a column declared anyarray (pg_stats has some) holds
+ * another type in every row. */
+BsKeyMaker *
+bs_element_key_maker(BsCallSite *site, FunctionCallInfo fcinfo, const ArrayType *array)
+{
+	if (unlikely(site->maker == NULL || site->maker->sql_type != ARR_ELEMTYPE(array)))
+	{
+		site->maker = NULL;
+		if (site->maker_context == NULL)
+			site->maker_context = AllocSetContextCreate(site->context, "bloomset key maker",
+														ALLOCSET_SMALL_SIZES);
+		MemoryContextReset(site->maker_context);
+		site->maker = bs_key_maker(ARR_ELEMTYPE(array), PG_GET_COLLATION(), site->maker_context);
+	}
+	return site->maker;
 }
 
 /* ---- stored filters ---- */

@@ -9,6 +9,9 @@
 #define BS_FETCH_H
 
 #include "bloomset.h"
+
+#include "utils/array.h"
+
 #include "key.h"
 
 typedef struct BsStored BsStored;
@@ -20,12 +23,13 @@ typedef struct BsCallSite
 	BsStored **stored;	   /* stored filters seen, a table by TOAST value */
 	BsStored *last;		   /* the one of the last look-up */
 	MemoryContext context; /* of all of these */
+	MemoryContext maker_context; /* of an element's maker, which may change */
 	size_t kept;		   /* bytes of the whole filters kept */
 	uint64 call;		   /* number of the call, to tell what is in use */
 } BsCallSite;
 
 extern BsCallSite *bs_new_call_site(FunctionCallInfo fcinfo);
-extern void bs_find_key_maker(BsCallSite *site, FunctionCallInfo fcinfo, int argno, bool element);
+extern void bs_find_key_maker(BsCallSite *site, FunctionCallInfo fcinfo, int argno);
 
 /* To be called once in each call that reads filters or makes keys. */
 static inline BsCallSite *
@@ -39,22 +43,17 @@ bs_call_site(FunctionCallInfo fcinfo)
 	return site;
 }
 
-/* The key maker of an argument, or of the elements of an array argument. */
+/* The key maker of an argument, or of an array's elements. */
 static inline BsKeyMaker *
 bs_arg_key_maker(BsCallSite *site, FunctionCallInfo fcinfo, int argno)
 {
 	if (unlikely(site->maker == NULL))
-		bs_find_key_maker(site, fcinfo, argno, false);
+		bs_find_key_maker(site, fcinfo, argno);
 	return site->maker;
 }
 
-static inline BsKeyMaker *
-bs_arg_element_key_maker(BsCallSite *site, FunctionCallInfo fcinfo, int argno)
-{
-	if (unlikely(site->maker == NULL))
-		bs_find_key_maker(site, fcinfo, argno, true);
-	return site->maker;
-}
+extern BsKeyMaker *bs_element_key_maker(BsCallSite *site, FunctionCallInfo fcinfo,
+										const ArrayType *array);
 
 /* A filter opened to be asked; only for the duration of a call. */
 typedef struct BsReader

@@ -98,7 +98,7 @@ check_fields(const BsFilter *h)
 		return "Its number of bits is out of range.";
 	if (h->n < 1 || h->n > INT64_MAX)
 		return "Its number of keys is out of range.";
-	if (!(h->p >= BS_MIN_P && h->p < 1))
+	if (!bs_rate_in(h->p, BS_MIN_P, 1))
 		return "Its false-positive rate is out of range.";
 	if (h->key_type != BS_KEY_NONE && !bs_key_type_valid(h->key_type))
 		return "Its key type is not known here.";
@@ -111,11 +111,12 @@ const char *
 bs_external_check(const uint8_t *bytes, size_t length, BsFilter *header)
 {
 	const char *why;
-	size_t body = length - BS_EXTERNAL_CHECKSUM;
+	size_t body;
 
 	memset(header, 0, sizeof(*header));
 	if (length < BS_EXTERNAL_HEADER + BS_EXTERNAL_CHECKSUM)
 		return "It is shorter than a header.";
+	body = length - BS_EXTERNAL_CHECKSUM;
 	decode_header(bytes, header);
 	why = check_layout(header, body - BS_EXTERNAL_HEADER);
 	if (why == NULL)

@@ -4,7 +4,6 @@
 #include "bloomset.h"
 
 #include "access/htup_details.h"
-#include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/array.h"
@@ -81,6 +80,7 @@ bs_add_all(PG_FUNCTION_ARGS)
 {
 	BsCallSite *site = bs_call_site(fcinfo);
 	BsKeyMaker *maker;
+	ArrayType *array;
 	ArrayIterator keys;
 	Datum value;
 	bool isnull;
@@ -92,8 +92,9 @@ bs_add_all(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(1))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 
-	maker = bs_arg_element_key_maker(site, fcinfo, 1);
-	keys = array_create_iterator(PG_GETARG_ARRAYTYPE_P(1), 0, NULL);
+	array = PG_GETARG_ARRAYTYPE_P(1);
+	maker = bs_element_key_maker(site, fcinfo, array);
+	keys = array_create_iterator(array, 0, NULL);
 	bs_open(&reader, site, PG_GETARG_DATUM(0));
 	while (array_iterate(keys, &value, &isnull))
 	{
@@ -157,6 +158,7 @@ contains_some(FunctionCallInfo fcinfo, bool deciding)
 {
 	BsCallSite *site = bs_call_site(fcinfo);
 	BsKeyMaker *maker;
+	ArrayType *array;
 	ArrayIterator keys;
 	Datum value;
 	bool isnull;
@@ -165,8 +167,9 @@ contains_some(FunctionCallInfo fcinfo, bool deciding)
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	maker = bs_arg_element_key_maker(site, fcinfo, 1);
-	keys = array_create_iterator(PG_GETARG_ARRAYTYPE_P(1), 0, NULL);
+	array = PG_GETARG_ARRAYTYPE_P(1);
+	maker = bs_element_key_maker(site, fcinfo, array);
+	keys = array_create_iterator(array, 0, NULL);
 	bs_open(&reader, site, PG_GETARG_DATUM(0));
 	while (array_iterate(keys, &value, &isnull))
 	{

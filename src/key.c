@@ -9,7 +9,6 @@
 #include "key.h"
 
 #include <errno.h>
-#include <math.h>
 #include <sys/socket.h>
 
 #include "access/htup_details.h"
@@ -97,19 +96,20 @@ key_of_numeric(BsKeyMaker *maker, Datum value)
 
 /* ---- floating point ---- */
 
+#define INFINITY_BITS UINT64CONST(0x7ff0000000000000)
+#define NAN_BITS UINT64CONST(0x7ff8000000000000)
+
+/* By the bits, not by isnan() and ==, which -ffast-math takes the meaning from. */
 static BsKey
 key_of_double(const BsKeyMaker *maker, double value)
 {
-	uint64 bits;
+	uint64 bits = bs_double_bits(value);
+	uint64 magnitude = bits & ~(UINT64CONST(1) << 63);
 
-	if (isnan(value))
-		bits = UINT64CONST(0x7ff8000000000000);
-	else
-	{
-		if (value == 0)
-			value = 0; /* minus zero equals zero */
-		memcpy(&bits, &value, sizeof(bits));
-	}
+	if (magnitude > INFINITY_BITS)
+		bits = NAN_BITS;
+	else if (magnitude == 0)
+		bits = 0;
 	return key_of_int64(maker, (int64) bits);
 }
 
@@ -152,6 +152,15 @@ key_of_string(const BsKeyMaker *maker, const char *text, size_t length)
 		pfree(utf8);
 	}
 	return key;
+}
+
+/* Text, but with a hash function whose result depends on the CPU's signedness. */
+static BsKey
+key_of_char(BsKeyMaker *maker, Datum value)
+{
+	uint8 byte = (uint8) DatumGetChar(value);
+
+	return key_of_bytes(maker, &byte, 1);
 }
 
 /* Works for text, varchar, char(n) alike; bytea below. */
@@ -294,7 +303,7 @@ key_of_date(BsKeyMaker *maker, Datum value)
 static BsKey
 key_of_other(BsKeyMaker *maker, Datum value)
 {
-	return key_of_int64(maker, DatumGetInt64(FunctionCall2Coll(&maker->hash, maker->collation,
+	return key_of_int64(maker, DatumGetInt64(FunctionCall2Coll(&maker->hash, maker->hash_collation,
 															   value, Int64GetDatum(0))));
 }
 
@@ -304,11 +313,16 @@ key_of_key(BsKeyMaker *maker pg_attribute_unused(), Datum value)
 	return *(const BsKey *) DatumGetPointer(value);
 }
 
+/* The extension's type of this length, whatever it has been renamed to. */
 static bool
-is_bfkey(Oid type, const char *name)
+is_bfkey(Oid type, int length)
 {
-	return strcmp(name, "bfkey") == 0 &&
-		   getExtensionOfObject(TypeRelationId, type) == get_extension_oid("bloomset", true);
+	Oid extension;
+
+	if (length != sizeof(BsKey))
+		return false;
+	extension = get_extension_oid("bloomset", true);
+	return OidIsValid(extension) && getExtensionOfObject(TypeRelationId, type) == extension;
 }
 
 static void
@@ -317,13 +331,15 @@ other_maker(BsKeyMaker *maker, Oid type)
 	HeapTuple tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
 	TypeCacheEntry *cache;
 	char *name;
+	int length;
 
 	if (!HeapTupleIsValid(tuple))
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("type with OID %u does not exist",
 																  type)));
 	name = pstrdup(NameStr(((Form_pg_type) GETSTRUCT(tuple))->typname));
+	length = ((Form_pg_type) GETSTRUCT(tuple))->typlen;
 	ReleaseSysCache(tuple);
-	if (is_bfkey(type, name))
+	if (is_bfkey(type, length))
 	{
 		maker->make = key_of_key;
 		return;
@@ -337,8 +353,8 @@ other_maker(BsKeyMaker *maker, Oid type)
 						format_type_be(maker->sql_type)),
 				 errhint("Cast the value to a type that has one, such as text or bytea.")));
 	fmgr_info_cxt(cache->hash_extended_proc, &maker->hash, maker->context);
-	if (!OidIsValid(maker->collation))
-		maker->collation = get_typcollation(type);
+	maker->hash_collation =
+		OidIsValid(maker->collation) ? maker->collation : get_typcollation(type);
 	maker->key_type = BS_KEY_OTHER | bs_key_type_digest(name, strlen(name));
 	maker->make = key_of_other;
 }
@@ -361,6 +377,7 @@ static const struct
 	{VARCHAROID, BS_KEY_TEXT, key_of_text},
 	{BPCHAROID, BS_KEY_TEXT, key_of_text},
 	{NAMEOID, BS_KEY_TEXT, key_of_name},
+	{CHAROID, BS_KEY_CHAR, key_of_char},
 	{BYTEAOID, BS_KEY_BYTEA, key_of_bytea},
 	{BOOLOID, BS_KEY_BOOLEAN, key_of_bool},
 	{UUIDOID, BS_KEY_UUID, key_of_uuid},

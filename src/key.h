@@ -24,11 +24,13 @@ typedef struct BsKeyMaker BsKeyMaker;
 struct BsKeyMaker
 {
 	BsKey (*make)(BsKeyMaker *maker, Datum value);
-	uint32 key_type; /* of its keys; for records and bfkey each key tells */
+	uint32 key_type; /* of its keys, unless has_records; of a bfkey each tells */
+	bool has_records; /* a record or made of records: see key_nested.c */
 	Oid sql_type;	 /* as declared */
 	Oid collation;
 	MemoryContext context; /* where the maker and its children live */
-	FmgrInfo hash;		   /* other types: their own hash function */
+	FmgrInfo hash;		   /* other types: their own hash function... */
+	Oid hash_collation;	   /* ...and what it is called with */
 	BsKeyMaker *element;   /* arrays and ranges: what they are made of */
 	int ncolumns;		   /* records: the columns of the last value, -1: none yet */
 	BsKeyMaker **columns;  /* NULL for a dropped column */
@@ -59,8 +61,10 @@ bs_make_key(BsKeyMaker *maker, Datum value)
 /* The upper 24 bits of a key type, from what the type is made of. */
 extern uint32 bs_key_type_digest(const void *bytes, size_t length);
 
-/* What keys of a key type are called, palloc'd; looks into pg_type for others. */
+/* What keys of a key type are called: "text keys", or in short "text", NULL where
+ * nothing is known.  Looks into pg_type for types without a number. */
 extern const char *bs_key_type_name(uint32 key_type);
+extern const char *bs_key_type_short_name(uint32 key_type);
 
 /* Error 42804.  The maker (NULL if the key is a bfkey) names the SQL type. */
 extern void bs_key_type_mismatch(const BsFilter *f, const BsKey *key, const BsKeyMaker *maker);

@@ -6,10 +6,12 @@
 #include "key.h"
 
 #include "access/htup_details.h"
+#include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/rangetypes.h"
 #include "utils/typcache.h"
 #if PG_VERSION_NUM >= 140000
@@ -27,17 +29,21 @@ hash_number(XXH3_state_t *state, uint64 number, size_t bytes)
 	XXH3_64bits_update(state, buffer, bytes);
 }
 
-static void
+static uint32 present_key_type(BsKeyMaker *maker);
+
+/* Returns the key's type, or the type that it would have if it were not NULL. */
+static uint32
 hash_value(XXH3_state_t *state, BsKeyMaker *maker, Datum value, bool isnull)
 {
 	BsKey key;
 
 	hash_number(state, isnull ? 0 : 1, 1);
 	if (isnull)
-		return;
+		return present_key_type(maker);
 	key = bs_make_key(maker, value);
 	hash_number(state, key.type, 4);
 	hash_number(state, key.hash, 8);
+	return key.type;
 }
 
 /* The class with a digest of one key type. */
@@ -65,6 +71,8 @@ key_of_array(BsKeyMaker *maker, Datum value)
 {
 	ArrayType *array = DatumGetArrayTypeP(value);
 	ArrayIterator iterator = array_create_iterator(array, 0, NULL);
+	uint32 key_type = maker->key_type;
+	bool typed = !maker->has_records;
 	XXH3_state_t state;
 	Datum element;
 	bool isnull;
@@ -78,19 +86,29 @@ key_of_array(BsKeyMaker *maker, Datum value)
 	}
 	while (array_iterate(iterator, &element, &isnull))
 	{
+		uint32 element_type = hash_value(&state, maker->element, element, isnull);
+
+		/* the first one with a value tells what the records are made of */
+		if (!typed && !isnull)
+		{
+			key_type = key_type_of(BS_KEY_ARRAY, element_type);
+			typed = true;
+		}
 		CHECK_FOR_INTERRUPTS();
-		hash_value(&state, maker->element, element, isnull);
 	}
+	if (!typed)
+		key_type = present_key_type(maker);
 	array_free_iterator(iterator);
 	if ((Pointer) array != DatumGetPointer(value))
 		pfree(array);
-	return finish(&state, maker->key_type);
+	return finish(&state, key_type);
 }
 
 void
 bs_nested_array_maker(BsKeyMaker *maker, Oid element_type)
 {
 	maker->element = bs_key_maker(element_type, maker->collation, maker->context);
+	maker->has_records = maker->element->has_records;
 	maker->key_type = key_type_of(BS_KEY_ARRAY, maker->element->key_type);
 	maker->make = key_of_array;
 }
@@ -151,6 +169,12 @@ live_columns(const BsKeyMaker *maker)
 	return live;
 }
 
+static uint32
+record_key_type(XXH3_state_t *types)
+{
+	return BS_KEY_RECORD | ((uint32) (XXH3_64bits_digest(types) >> 40) << 8);
+}
+
 static BsKey
 key_of_record(BsKeyMaker *maker, Datum value)
 {
@@ -176,22 +200,52 @@ key_of_record(BsKeyMaker *maker, Datum value)
 	hash_number(&state, live_columns(maker), 4);
 	for (int i = 0; i < desc->natts; i++)
 		if (maker->columns[i] != NULL)
-		{
-			hash_number(&types, maker->columns[i]->key_type, 4);
-			hash_value(&state, maker->columns[i], values[i], nulls[i]);
-		}
+			hash_number(&types, hash_value(&state, maker->columns[i], values[i], nulls[i]), 4);
 
 	ReleaseTupleDesc(desc);
 	pfree(values);
 	pfree(nulls);
 	if ((Pointer) header != DatumGetPointer(value))
 		pfree(header);
-	return finish(&state, BS_KEY_RECORD | ((uint32) (XXH3_64bits_digest(&types) >> 40) << 8));
+	return finish(&state, record_key_type(&types));
+}
+
+/*
+ * The key type as of now, without a value: a composite type may have got another
+ * column since the maker was made; what an anonymous record is made of only its
+ * values tell.
+ */
+static uint32
+present_key_type(BsKeyMaker *maker)
+{
+	BsKeyClass key_class = BS_KEY_CLASS(maker->key_type);
+	Oid type;
+	TupleDesc desc;
+	XXH3_state_t types;
+
+	if (!maker->has_records)
+		return maker->key_type;
+	check_stack_depth();
+	if (key_class != BS_KEY_RECORD)
+		return key_type_of(key_class, present_key_type(maker->element));
+	type = getBaseType(maker->sql_type);
+	if (type == RECORDOID)
+		return BS_KEY_RECORD;
+
+	desc = lookup_rowtype_tupdesc(type, -1);
+	prepare_columns(maker, desc);
+	ReleaseTupleDesc(desc);
+	XXH3_64bits_reset(&types);
+	for (int i = 0; i < maker->ncolumns; i++)
+		if (maker->columns[i] != NULL)
+			hash_number(&types, present_key_type(maker->columns[i]), 4);
+	return record_key_type(&types);
 }
 
 void
 bs_nested_record_maker(BsKeyMaker *maker)
 {
+	maker->has_records = true;
 	maker->key_type = BS_KEY_RECORD;
 	maker->ncolumns = -1;
 	maker->make = key_of_record;
@@ -205,6 +259,7 @@ key_of_range_in(BsKeyMaker *maker, TypeCacheEntry *range_type, const RangeType *
 	RangeBound lower;
 	RangeBound upper;
 	bool empty;
+	uint32 inner;
 	XXH3_state_t state;
 
 	range_deserialize(range_type, range, &lower, &upper, &empty);
@@ -214,12 +269,14 @@ key_of_range_in(BsKeyMaker *maker, TypeCacheEntry *range_type, const RangeType *
 					  : (lower.inclusive ? 2 : 0) | (upper.inclusive ? 4 : 0) |
 							(lower.infinite ? 8 : 0) | (upper.infinite ? 16 : 0),
 				1);
-	if (!empty)
-	{
-		hash_value(&state, maker->element, lower.val, lower.infinite);
+	if (empty)
+		return finish(&state, present_key_type(maker));
+	inner = hash_value(&state, maker->element, lower.val, lower.infinite);
+	if (lower.infinite)
+		inner = hash_value(&state, maker->element, upper.val, upper.infinite);
+	else
 		hash_value(&state, maker->element, upper.val, upper.infinite);
-	}
-	return finish(&state, maker->key_type);
+	return finish(&state, key_type_of(BS_KEY_CLASS(maker->key_type), inner));
 }
 
 static BsKey
@@ -248,10 +305,15 @@ key_of_multirange(BsKeyMaker *maker, Datum value)
 	XXH3_64bits_reset(&state);
 	hash_number(&state, (uint32) count, 4);
 	for (int32 i = 0; i < count; i++)
+	{
 		hash_number(&state, key_of_range_in(maker, maker->range->rngtype, ranges[i]).hash, 8);
+		pfree(ranges[i]);
+	}
+	if (count > 0)
+		pfree(ranges);
 	if ((Pointer) multirange != DatumGetPointer(value))
 		pfree(multirange);
-	return finish(&state, maker->key_type);
+	return finish(&state, present_key_type(maker));
 }
 #endif
 
@@ -292,6 +354,7 @@ bs_nested_range_maker(BsKeyMaker *maker, Oid range_type, bool multirange)
 	check_range_ordering(range);
 	maker->element =
 		bs_key_maker(range->rngelemtype->type_id, range->rng_collation, maker->context);
+	maker->has_records = maker->element->has_records;
 	maker->key_type =
 		key_type_of(multirange ? BS_KEY_MULTIRANGE : BS_KEY_RANGE, maker->element->key_type);
 }

@@ -33,6 +33,7 @@ static const struct
 	{BS_KEY_RECORD, "record", NULL},
 	{BS_KEY_RANGE, "range", NULL},
 	{BS_KEY_MULTIRANGE, "multirange", NULL},
+	{BS_KEY_CHAR, "\"char\"", "\"char\""},
 };
 
 uint32
@@ -48,7 +49,7 @@ other_type_name(uint32 key_type)
 	Relation types = table_open(TypeRelationId, AccessShareLock);
 	SysScanDesc scan = systable_beginscan(types, InvalidOid, false, NULL, 0, NULL);
 	HeapTuple tuple;
-	const char *found = "other";
+	const char *found = NULL;
 
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
@@ -81,7 +82,7 @@ nested_type_name(uint32 key_type, const char *class_name)
 }
 
 const char *
-bs_key_type_name(uint32 key_type)
+bs_key_type_short_name(uint32 key_type)
 {
 	BsKeyClass key_class = BS_KEY_CLASS(key_type);
 
@@ -93,7 +94,15 @@ bs_key_type_name(uint32 key_type)
 						   key_class == BS_KEY_MULTIRANGE
 					   ? nested_type_name(key_type, key_classes[i].name)
 					   : key_classes[i].name;
-	return "no";
+	return NULL;
+}
+
+const char *
+bs_key_type_name(uint32 key_type)
+{
+	const char *name = bs_key_type_short_name(key_type);
+
+	return name ? psprintf("%s keys", name) : "keys of a type that does not exist here";
 }
 
 static const char *
@@ -105,20 +114,38 @@ cast_for(uint32 key_type)
 	return NULL;
 }
 
+/* The type of array keys whose elements are of this type. */
+static uint32
+array_of(uint32 element)
+{
+	uint8 bytes[4];
+
+	bs_store_le(bytes, element, sizeof(bytes));
+	return BS_KEY_ARRAY | bs_key_type_digest(bytes, sizeof(bytes));
+}
+
 void
 bs_key_type_mismatch(const BsFilter *f, const BsKey *key, const BsKeyMaker *maker)
 {
 	const char *cast = cast_for(f->key_type);
 	const char *holds = bs_key_type_name(f->key_type);
 	/* where the SQL type alone does not tell, the key's type does */
-	const char *given = maker && key->type == maker->key_type ? format_type_be(maker->sql_type)
-															  : bs_key_type_name(key->type);
+	const char *given = maker && key->type == maker->key_type
+							? format_type_be(maker->sql_type)
+							: bs_key_type_name(key->type);
 
 	if (strcmp(holds, given) == 0)
 		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-						errmsg("bloomfilter holds %s keys of another composition", holds)));
+						errmsg("bloomfilter holds %s of another composition", holds),
+						errdetail("The number or the types of their columns differ.")));
+	if (key->type == array_of(f->key_type))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("bloomfilter holds %s, not %s", holds, given),
+				 errhint("To ask for or add the elements of an array, use bf_contains_any,"
+						 " bf_contains_all or bf_add_all.")));
 	ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-					errmsg("bloomfilter holds %s keys, not %s", holds, given),
+					errmsg("bloomfilter holds %s, not %s", holds, given),
 					cast ? errhint("Cast the value, for example to %s.", cast)
 						 : errhint("Cast the value to the type that the filter was built from.")));
 }

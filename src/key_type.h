@@ -31,6 +31,7 @@ typedef enum BsKeyClass
 	BS_KEY_RECORD = 14,		/* digest of the columns' key types */
 	BS_KEY_RANGE = 15,		/* digest of the bounds' key type */
 	BS_KEY_MULTIRANGE = 16, /* digest of the bounds' key type */
+	BS_KEY_CHAR = 17,		/* "char", one byte */
 	BS_KEY_OTHER = 255,		/* digest of the type's name */
 } BsKeyClass;
 
@@ -41,9 +42,9 @@ bs_key_type_valid(uint32_t key_type)
 {
 	BsKeyClass key_class = BS_KEY_CLASS(key_type);
 
-	if (key_class >= BS_KEY_ARRAY)
-		return key_class <= BS_KEY_MULTIRANGE || key_class == BS_KEY_OTHER;
-	return key_class != BS_KEY_NONE && key_type >> 8 == 0;
+	if ((key_class >= BS_KEY_ARRAY && key_class <= BS_KEY_MULTIRANGE) || key_class == BS_KEY_OTHER)
+		return true;
+	return key_class != BS_KEY_NONE && key_class <= BS_KEY_CHAR && key_type >> 8 == 0;
 }
 
 #endif

@@ -58,6 +58,7 @@ bs_info(PG_FUNCTION_ARGS)
 {
 	const BsFilter *f = bs_fetch_once(PG_GETARG_DATUM(0));
 	uint64 bits_set = bs_filter_bits_set(f);
+	const char *key_type;
 	TupleDesc desc;
 	Datum values[12];
 	bool nulls[12] = {false};
@@ -73,8 +74,9 @@ bs_info(PG_FUNCTION_ARGS)
 	values[i++] = Int32GetDatum(f->k);
 	values[i++] = Int32GetDatum((int32) f->block_bits);
 	values[i++] = Int64GetDatum((int64) f->seed);
+	key_type = bs_key_type_short_name(f->key_type);
 	nulls[i] = f->key_type == BS_KEY_NONE;
-	values[i++] = nulls[6] ? (Datum) 0 : CStringGetTextDatum(bs_key_type_name(f->key_type));
+	values[i++] = CStringGetTextDatum(key_type ? key_type : "unknown");
 	values[i++] = Int64GetDatum((int64) bits_set);
 	values[i++] = Float8GetDatum((double) bits_set / (double) f->m);
 	values[i++] = Float8GetDatum(bs_filter_estimate(f, bits_set));

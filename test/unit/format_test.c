@@ -140,9 +140,40 @@ test_damage(void)
 	free(bytes);
 }
 
+/* Rates are judged by their bits, so that no compiler option changes the verdict. */
+static void
+test_rates(void)
+{
+	static const uint64_t refused[] = {
+		0,					   /* 0 */
+		UINT64_C(1) << 63,	   /* -0 */
+		0x7ff8000000000000,	   /* NaN */
+		0xfff8000000000000,	   /* -NaN */
+		0x7ff0000000000000,	   /* infinity */
+		0xfff0000000000000,	   /* -infinity */
+		0x3ff0000000000000,	   /* 1 */
+		0xbfe0000000000000,	   /* -0.5 */
+		1,					   /* the least positive double */
+	};
+	BsLayout layout;
+	bool all = true;
+
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+	{
+		double p;
+
+		memcpy(&p, &refused[i], sizeof(p));
+		all = all && bs_sizing(100, p, &layout) != BS_SIZING_OK;
+	}
+	ok(all, "NaN, infinities, 0, 1 and negative rates are refused");
+	ok(bs_sizing(1000000, 0.01, &layout) == BS_SIZING_OK && layout.m == 9761792 && layout.k == 7,
+	   "a million keys at 1%% take 9761792 bits");
+}
+
 int
 main(void)
 {
+	test_rates();
 	test_round_trip();
 	test_bytes();
 	test_damage();
