@@ -15,11 +15,11 @@ MODULE_big = bloomset
 # pure C first, then the PostgreSQL side
 OBJS = src/bloom.o src/format.o \
 	src/bloomset.o src/fetch.o src/key.o src/key_nested.o src/key_type.o \
-	src/aggregate.o src/bfkey.o src/collect.o src/distinct.o src/functions.o src/io.o src/setops.o src/stats.o
+	src/aggregate.o src/bfkey.o src/collect.o src/distinct.o src/functions.o src/io.o src/setops.o src/stats.o src/support.o
 
 DATA = sql/$(EXTENSION)--$(EXTVERSION).sql
 
-REGRESS = create key key_golden key_pairs contains stored union io errors aggregate collect window estimates catalog
+REGRESS = create key key_golden key_pairs contains stored union io errors aggregate collect window estimates planner catalog
 REGRESS_OPTS = --inputdir=. --load-extension=bloomset
 ISOLATION = concurrent_add
 ISOLATION_OPTS = --inputdir=test --load-extension=bloomset

@@ -8,21 +8,21 @@
 CREATE TYPE bloomfilter;
 
 CREATE FUNCTION bf_in(cstring) RETURNS bloomfilter
-AS 'MODULE_PATHNAME', 'bs_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'bs_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bf_in(cstring) IS
 'text input: base64 of the portable form; errors 22P02 (not base64) and 22P03 (not a filter, or damaged)';
 
 CREATE FUNCTION bf_out(bloomfilter) RETURNS cstring
-AS 'MODULE_PATHNAME', 'bs_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'bs_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bf_out(bloomfilter) IS 'text output: base64 of the portable form';
 
 CREATE FUNCTION bf_recv(internal) RETURNS bloomfilter
-AS 'MODULE_PATHNAME', 'bs_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'bs_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bf_recv(internal) IS
 'binary input: the portable form; error 22P03 (not a filter, or damaged)';
 
 CREATE FUNCTION bf_send(bloomfilter) RETURNS bytea
-AS 'MODULE_PATHNAME', 'bs_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'bs_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bf_send(bloomfilter) IS
 'binary output: the portable form, 60 bytes of header, the bits, 8 bytes of checksum';
 
@@ -40,7 +40,7 @@ COMMENT ON TYPE bloomfilter IS
 'set of keys that can be asked for membership: "no" is certain, "yes" is wrong at about the rate it was created for';
 
 CREATE FUNCTION bf_from_bytea(bytea) RETURNS bloomfilter
-AS 'MODULE_PATHNAME', 'bs_from_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'bs_from_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bf_from_bytea(bytea) IS
 'cast from bytea: the portable form; error 22P03 (not a filter, or damaged)';
 
@@ -199,39 +199,43 @@ COMMENT ON FUNCTION bf_size(bigint, double precision) IS
 -- ---- adding and asking ----
 
 CREATE FUNCTION bf_add(f bloomfilter, key "any") RETURNS bloomfilter
-AS 'MODULE_PATHNAME', 'bs_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'bs_add' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION bf_add(bloomfilter, "any") IS
 'the filter with the key; f unchanged for a NULL key, NULL for a NULL filter; error 42804 (filter holds keys of another type), and those of bf_key';
 
 CREATE FUNCTION bf_add_all(f bloomfilter, keys anyarray) RETURNS bloomfilter
-AS 'MODULE_PATHNAME', 'bs_add_all' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'bs_add_all' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION bf_add_all(bloomfilter, anyarray) IS
 'the filter with all elements of the array as keys, NULLs skipped; f unchanged for a NULL array, NULL for a NULL filter; errors as bf_add';
 
+CREATE FUNCTION bf_contains_support(internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'bs_contains_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_contains_support(internal) IS 'planner support for bf_contains: selectivity';
+
 CREATE FUNCTION bf_contains(f bloomfilter, key "any") RETURNS boolean
-AS 'MODULE_PATHNAME', 'bs_contains' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 2;
+AS 'MODULE_PATHNAME', 'bs_contains' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 2 SUPPORT bf_contains_support;
 COMMENT ON FUNCTION bf_contains(bloomfilter, "any") IS
 'false: the key was certainly not added; true: it probably was; NULL for a NULL filter or key; errors as bf_add';
 
 CREATE FUNCTION bf_contains_any(f bloomfilter, keys anyarray) RETURNS boolean
-AS 'MODULE_PATHNAME', 'bs_contains_any' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
+AS 'MODULE_PATHNAME', 'bs_contains_any' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
 COMMENT ON FUNCTION bf_contains_any(bloomfilter, anyarray) IS
 'true if bf_contains is for an element; otherwise NULL if an element is; otherwise false (also for no elements); NULL for a NULL filter or array; errors as bf_add';
 
 CREATE FUNCTION bf_contains_all(f bloomfilter, keys anyarray) RETURNS boolean
-AS 'MODULE_PATHNAME', 'bs_contains_all' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
+AS 'MODULE_PATHNAME', 'bs_contains_all' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
 COMMENT ON FUNCTION bf_contains_all(bloomfilter, anyarray) IS
 'false if bf_contains is for an element; otherwise NULL if an element is; otherwise true (also for no elements); NULL for a NULL filter or array; errors as bf_add';
 
 -- ---- union, intersection, equality ----
 
 CREATE FUNCTION bf_union(a bloomfilter, b bloomfilter) RETURNS bloomfilter
-AS 'MODULE_PATHNAME', 'bs_union' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+AS 'MODULE_PATHNAME', 'bs_union' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bf_union(bloomfilter, bloomfilter) IS
 'the filter of the keys of both; the other one for a NULL side; error 22023 (m, k, block or seed differ) and 42804 (key types differ)';
 
 CREATE FUNCTION bf_intersect(a bloomfilter, b bloomfilter) RETURNS bloomfilter
-AS 'MODULE_PATHNAME', 'bs_intersect' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+AS 'MODULE_PATHNAME', 'bs_intersect' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bf_intersect(bloomfilter, bloomfilter) IS
 'a filter that holds every common key, and others at a rate above that of a filter built from the common keys; NULL and errors as bf_union';
 
@@ -245,19 +249,19 @@ CREATE OPERATOR & (
 COMMENT ON OPERATOR & (bloomfilter, bloomfilter) IS 'intersection';
 
 CREATE FUNCTION bf_eq(bloomfilter, bloomfilter) RETURNS boolean
-AS 'MODULE_PATHNAME', 'bs_eq' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+AS 'MODULE_PATHNAME', 'bs_eq' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION bf_eq(bloomfilter, bloomfilter) IS 'implementation of = operator';
 
 CREATE FUNCTION bf_ne(bloomfilter, bloomfilter) RETURNS boolean
-AS 'MODULE_PATHNAME', 'bs_ne' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+AS 'MODULE_PATHNAME', 'bs_ne' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION bf_ne(bloomfilter, bloomfilter) IS 'implementation of <> operator';
 
 CREATE FUNCTION bf_hash(bloomfilter) RETURNS integer
-AS 'MODULE_PATHNAME', 'bs_hash' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+AS 'MODULE_PATHNAME', 'bs_hash' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION bf_hash(bloomfilter) IS 'hash';
 
 CREATE FUNCTION bf_hash_extended(bloomfilter, bigint) RETURNS bigint
-AS 'MODULE_PATHNAME', 'bs_hash_extended' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+AS 'MODULE_PATHNAME', 'bs_hash_extended' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION bf_hash_extended(bloomfilter, bigint) IS 'hash, with a seed';
 
 CREATE OPERATOR = (
@@ -283,17 +287,17 @@ COMMENT ON OPERATOR CLASS bloomfilter_ops USING hash IS
 -- ---- estimates ----
 
 CREATE FUNCTION bf_count(f bloomfilter) RETURNS double precision
-AS 'MODULE_PATHNAME', 'bs_count' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+AS 'MODULE_PATHNAME', 'bs_count' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bf_count(bloomfilter) IS
 'estimated number of distinct keys, from the bits set (Swamidass, Baldi 2007); always finite, for a full filter a lower bound; NULL for NULL';
 
 CREATE FUNCTION bf_intersect_count(a bloomfilter, b bloomfilter) RETURNS double precision
-AS 'MODULE_PATHNAME', 'bs_intersect_count' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 300;
+AS 'MODULE_PATHNAME', 'bs_intersect_count' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 3000;
 COMMENT ON FUNCTION bf_intersect_count(bloomfilter, bloomfilter) IS
 'estimated number of distinct keys that both hold, by inclusion and exclusion, at least 0; NULL for NULL; errors as bf_union';
 
 CREATE FUNCTION bf_fpp(f bloomfilter) RETURNS double precision
-AS 'MODULE_PATHNAME', 'bs_fpp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+AS 'MODULE_PATHNAME', 'bs_fpp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bf_fpp(bloomfilter) IS
 'the false-positive rate at the present fill, from 0 to 1; above the asked-for rate the filter holds more keys than it was made for; NULL for NULL';
 
@@ -302,14 +306,14 @@ CREATE FUNCTION bf_info(f bloomfilter,
     OUT n bigint, OUT p double precision, OUT m bigint, OUT k integer, OUT block_bits integer,
     OUT seed bigint, OUT key_type text, OUT bits_set bigint, OUT fill double precision,
     OUT count double precision, OUT fpp double precision, OUT bytes bigint)
-AS 'MODULE_PATHNAME', 'bs_info' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 300;
+AS 'MODULE_PATHNAME', 'bs_info' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 3000;
 COMMENT ON FUNCTION bf_info(bloomfilter) IS
 'parameters (n, p, m bits, k bits per key, bits per block, seed, key type or NULL before the first key), bits set and their share, estimated count, present false-positive rate, bytes of the value; NULL for NULL';
 
 -- ---- aggregates ----
 
 CREATE FUNCTION bf_agg_trans(internal, "any", bigint, double precision) RETURNS internal
-AS 'MODULE_PATHNAME', 'bs_agg_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'bs_agg_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 3;
 COMMENT ON FUNCTION bf_agg_trans(internal, "any", bigint, double precision) IS 'aggregate transition function';
 
 CREATE FUNCTION bf_agg_combine(internal, internal) RETURNS internal
@@ -342,11 +346,11 @@ COMMENT ON AGGREGATE bf_agg("any", bigint, double precision) IS
 'a filter for n distinct keys at rate p, of all keys that are not NULL; NULL for no rows; errors of bf_create and bf_add, and 22023 where n or p change from row to row';
 
 CREATE FUNCTION bf_collect_trans(internal, "any") RETURNS internal
-AS 'MODULE_PATHNAME', 'bs_collect_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'bs_collect_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 4;
 COMMENT ON FUNCTION bf_collect_trans(internal, "any") IS 'aggregate transition function';
 
 CREATE FUNCTION bf_collect_trans(internal, "any", double precision) RETURNS internal
-AS 'MODULE_PATHNAME', 'bs_collect_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'bs_collect_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 4;
 COMMENT ON FUNCTION bf_collect_trans(internal, "any", double precision) IS 'aggregate transition function';
 
 CREATE FUNCTION bf_collect_combine(internal, internal) RETURNS internal
@@ -391,15 +395,15 @@ CREATE AGGREGATE bf_agg(key "any") (
 COMMENT ON AGGREGATE bf_agg("any") IS 'as bf_agg(key, p) with p = 0.01';
 
 CREATE FUNCTION bf_agg_key_trans(bloomfilter, bfkey, bigint, double precision) RETURNS bloomfilter
-AS 'MODULE_PATHNAME', 'bs_agg_key_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'bs_agg_key_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 3;
 COMMENT ON FUNCTION bf_agg_key_trans(bloomfilter, bfkey, bigint, double precision) IS 'aggregate transition function';
 
 CREATE FUNCTION bf_union_trans(bloomfilter, bloomfilter) RETURNS bloomfilter
-AS 'MODULE_PATHNAME', 'bs_union_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+AS 'MODULE_PATHNAME', 'bs_union_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bf_union_trans(bloomfilter, bloomfilter) IS 'aggregate transition and combine function';
 
 CREATE FUNCTION bf_intersect_trans(bloomfilter, bloomfilter) RETURNS bloomfilter
-AS 'MODULE_PATHNAME', 'bs_intersect_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+AS 'MODULE_PATHNAME', 'bs_intersect_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bf_intersect_trans(bloomfilter, bloomfilter) IS 'aggregate transition and combine function';
 
 CREATE AGGREGATE bf_agg(key bfkey, n bigint, p double precision) (
