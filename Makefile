@@ -43,6 +43,9 @@ endif
 
 $(OBJS): $(wildcard src/*.h)
 
+# loops over whole filters: union, intersection
+src/bloom.o: CFLAGS += $(CFLAGS_VECTORIZE) $(CFLAGS_UNROLL_LOOPS)
+
 UNIT_CFLAGS = -std=c11 -O2 -g -Wall -Wextra -Wshadow -Werror -Isrc $(UNIT_COPT)
 # each test, and the quick ones again with the compiler option that takes most liberties
 UNIT = $(patsubst test/unit/%_test.c,test/unit/build/%_test,$(wildcard test/unit/*_test.c)) \

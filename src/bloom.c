@@ -94,7 +94,7 @@ minus_log2(uint64_t mantissa, int exponent)
 		mantissa <<= 1;
 		exponent--;
 	}
-	return (uint32_t) -(exponent + 63) * (1U << 24) - log2_fraction(mantissa);
+	return (uint32_t) (-exponent - 63) * (1U << 24) - log2_fraction(mantissa);
 }
 
 /*

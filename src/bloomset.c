@@ -44,19 +44,19 @@ too_large(int64 n, double p, uint64 bits)
 {
 	uint64 shards = bs_sizing_shards(n, p);
 
-	ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					errmsg("bloomfilter for " INT64_FORMAT " keys at rate %.15g is too large", n, p),
-					errdetail("It would take %s" UINT64_FORMAT " bytes; the limit is " UINT64_FORMAT
-							  ".",
-							  bits == PG_UINT64_MAX ? "more than " : "",
-							  (uint64) (bits / 8 + sizeof(BsFilter)),
-							  (uint64) bs_filter_size(BS_MAX_BITS)),
-					shards <= PG_INT32_MAX
-						? errhint("Spread the keys over " UINT64_FORMAT " filters or more, each for"
-								  " its share of the keys; bf_shard() tells which one a key"
-								  " belongs to.",
-								  shards)
-						: 0));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+		 errmsg("bloomfilter for " INT64_FORMAT " keys at rate %.15g is too large", n, p),
+		 errdetail("It would take %s" UINT64_FORMAT " bytes; the limit is " UINT64_FORMAT ".",
+				   bits == PG_UINT64_MAX ? "more than " : "",
+				   (uint64) (bits / 8 + sizeof(BsFilter)), (uint64) bs_filter_size(BS_MAX_BITS)),
+		 shards <= PG_INT32_MAX
+			 ? errhint("Spread the keys over " UINT64_FORMAT " filters or more, each for"
+					   " its share of the keys; bf_shard() tells which one a key"
+					   " belongs to.",
+					   shards)
+			 : 0));
 }
 
 BsLayout

@@ -95,8 +95,8 @@ bs_collect_trans(PG_FUNCTION_ARGS)
 	{
 		(void) bs_layout(1, p); /* for its errors */
 		collection = new_collection(context, p);
-		collection->keys = bs_distinct_create(context, AggCheckCallContext(fcinfo, NULL) ==
-														   AGG_CONTEXT_AGGREGATE);
+		collection->keys =
+			bs_distinct_create(context, AggCheckCallContext(fcinfo, NULL) == AGG_CONTEXT_AGGREGATE);
 	}
 	if (p != collection->p)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -168,11 +168,10 @@ bs_collect_serialize(PG_FUNCTION_ARGS)
 
 	(void) bs_aggregate_context(fcinfo);
 	if (stored > (MaxAllocSize - VARHDRSZ - HANDED_HEADER) / 8)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("too many keys for a parallel bf_agg without a number of keys"),
-				 errhint("Pass the number of keys: bf_agg(key, n, p);"
-						 " or set max_parallel_workers_per_gather to 0.")));
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("too many keys for a parallel bf_agg without a number of keys"),
+						errhint("Pass the number of keys: bf_agg(key, n, p);"
+								" or set max_parallel_workers_per_gather to 0.")));
 	result = palloc(VARHDRSZ + HANDED_HEADER + stored * 8);
 	SET_VARSIZE(result, VARHDRSZ + HANDED_HEADER + stored * 8);
 	to = (uint8 *) VARDATA(result);

@@ -12,8 +12,8 @@
 #define FIRST_SLOTS 64
 #define PART_BITS 5 /* files: each has a buffer of 8 kB */
 #define PARTS (1 << PART_BITS)
-#define PIECE 1024 /* keys read or written at a time */
-#define PENDING 256 /* keys whose slots are loaded at a time... */
+#define PIECE 1024				 /* keys read or written at a time */
+#define PENDING 256				 /* keys whose slots are loaded at a time... */
 #define PENDING_FROM_SLOTS 32768 /* ...where the table is larger than the CPU's near cache */
 
 typedef struct Part

@@ -71,8 +71,8 @@ bs_element_key_maker(BsCallSite *site, FunctionCallInfo fcinfo, const ArrayType 
 	{
 		site->maker = NULL;
 		if (site->maker_context == NULL)
-			site->maker_context = AllocSetContextCreate(site->context, "bloomset key maker",
-														ALLOCSET_SMALL_SIZES);
+			site->maker_context =
+				AllocSetContextCreate(site->context, "bloomset key maker", ALLOCSET_SMALL_SIZES);
 		MemoryContextReset(site->maker_context);
 		site->maker = bs_key_maker(ARR_ELEMTYPE(array), PG_GET_COLLATION(), site->maker_context);
 	}
@@ -148,8 +148,7 @@ find_stored(BsCallSite *site, struct varlena *datum, bool *known)
 	if (site->last == NULL || !is_of(site->last, datum))
 	{
 		if (site->stored == NULL)
-			site->stored =
-				MemoryContextAllocZero(site->context, STORED_SLOTS * sizeof(BsStored *));
+			site->stored = MemoryContextAllocZero(site->context, STORED_SLOTS * sizeof(BsStored *));
 		slot = &site->stored[slot_of(datum)];
 		if (*slot == NULL || !is_of(*slot, datum))
 		{

@@ -19,13 +19,13 @@ typedef struct BsStored BsStored;
 /* What a call site keeps in its fn_extra. */
 typedef struct BsCallSite
 {
-	BsKeyMaker *maker;	   /* of the key argument, once there was one */
-	BsStored **stored;	   /* stored filters seen, a table by TOAST value */
-	BsStored *last;		   /* the one of the last look-up */
-	MemoryContext context; /* of all of these */
+	BsKeyMaker *maker;			 /* of the key argument, once there was one */
+	BsStored **stored;			 /* stored filters seen, a table by TOAST value */
+	BsStored *last;				 /* the one of the last look-up */
+	MemoryContext context;		 /* of all of these */
 	MemoryContext maker_context; /* of an element's maker, which may change */
-	size_t kept;		   /* bytes of the whole filters kept */
-	uint64 call;		   /* number of the call, to tell what is in use */
+	size_t kept;				 /* bytes of the whole filters kept */
+	uint64 call;				 /* number of the call, to tell what is in use */
 } BsCallSite;
 
 extern BsCallSite *bs_new_call_site(FunctionCallInfo fcinfo);

@@ -145,7 +145,8 @@ bs_contains(PG_FUNCTION_ARGS)
 	key = bs_make_key(maker, PG_GETARG_DATUM(1));
 	whole = bs_whole_at_hand(site, PG_GETARG_DATUM(0));
 	if (likely(whole != NULL))
-		PG_RETURN_BOOL(bs_check_key_type(whole, &key, maker) && bs_filter_contains(whole, key.hash));
+		PG_RETURN_BOOL(bs_check_key_type(whole, &key, maker) &&
+					   bs_filter_contains(whole, key.hash));
 	PG_RETURN_BOOL(contains_stored(site, PG_GETARG_DATUM(0), &key));
 }
 

@@ -334,8 +334,8 @@ other_maker(BsKeyMaker *maker, Oid type)
 	int length;
 
 	if (!HeapTupleIsValid(tuple))
-		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("type with OID %u does not exist",
-																  type)));
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT),
+						errmsg("type with OID %u does not exist", type)));
 	name = pstrdup(NameStr(((Form_pg_type) GETSTRUCT(tuple))->typname));
 	length = ((Form_pg_type) GETSTRUCT(tuple))->typlen;
 	ReleaseSysCache(tuple);
@@ -347,11 +347,10 @@ other_maker(BsKeyMaker *maker, Oid type)
 
 	cache = lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC);
 	if (!OidIsValid(cache->hash_extended_proc))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("could not identify an extended hash function for type %s",
-						format_type_be(maker->sql_type)),
-				 errhint("Cast the value to a type that has one, such as text or bytea.")));
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FUNCTION),
+						errmsg("could not identify an extended hash function for type %s",
+							   format_type_be(maker->sql_type)),
+						errhint("Cast the value to a type that has one, such as text or bytea.")));
 	fmgr_info_cxt(cache->hash_extended_proc, &maker->hash, maker->context);
 	maker->hash_collation =
 		OidIsValid(maker->collation) ? maker->collation : get_typcollation(type);

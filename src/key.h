@@ -24,9 +24,9 @@ typedef struct BsKeyMaker BsKeyMaker;
 struct BsKeyMaker
 {
 	BsKey (*make)(BsKeyMaker *maker, Datum value);
-	uint32 key_type; /* of its keys, unless has_records; of a bfkey each tells */
+	uint32 key_type;  /* of its keys, unless has_records; of a bfkey each tells */
 	bool has_records; /* a record or made of records: see key_nested.c */
-	Oid sql_type;	 /* as declared */
+	Oid sql_type;	  /* as declared */
 	Oid collation;
 	MemoryContext context; /* where the maker and its children live */
 	FmgrInfo hash;		   /* other types: their own hash function... */

@@ -145,8 +145,8 @@ prepare_columns(BsKeyMaker *maker, TupleDesc desc)
 		maker->column_context =
 			AllocSetContextCreate(maker->context, "bloomset record columns", ALLOCSET_SMALL_SIZES);
 	MemoryContextReset(maker->column_context);
-	maker->columns = MemoryContextAllocZero(maker->column_context,
-											Max(desc->natts, 1) * sizeof(BsKeyMaker *));
+	maker->columns =
+		MemoryContextAllocZero(maker->column_context, Max(desc->natts, 1) * sizeof(BsKeyMaker *));
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute column = TupleDescAttr(desc, i);
@@ -322,8 +322,8 @@ key_of_multirange(BsKeyMaker *maker, Datum value)
 static void
 check_range_ordering(TypeCacheEntry *range_type)
 {
-	TypeCacheEntry *element = lookup_type_cache(range_type->rngelemtype->type_id,
-												TYPECACHE_CMP_PROC);
+	TypeCacheEntry *element =
+		lookup_type_cache(range_type->rngelemtype->type_id, TYPECACHE_CMP_PROC);
 
 	if (range_type->rng_cmp_proc_finfo.fn_oid != element->cmp_proc)
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -130,20 +130,18 @@ bs_key_type_mismatch(const BsFilter *f, const BsKey *key, const BsKeyMaker *make
 	const char *cast = cast_for(f->key_type);
 	const char *holds = bs_key_type_name(f->key_type);
 	/* where the SQL type alone does not tell, the key's type does */
-	const char *given = maker && key->type == maker->key_type
-							? format_type_be(maker->sql_type)
-							: bs_key_type_name(key->type);
+	const char *given = maker && key->type == maker->key_type ? format_type_be(maker->sql_type)
+															  : bs_key_type_name(key->type);
 
 	if (strcmp(holds, given) == 0)
 		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
 						errmsg("bloomfilter holds %s of another composition", holds),
 						errdetail("The number or the types of their columns differ.")));
 	if (key->type == array_of(f->key_type))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("bloomfilter holds %s, not %s", holds, given),
-				 errhint("To ask for or add the elements of an array, use bf_contains_any,"
-						 " bf_contains_all or bf_add_all.")));
+		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+						errmsg("bloomfilter holds %s, not %s", holds, given),
+						errhint("To ask for or add the elements of an array, use bf_contains_any,"
+								" bf_contains_all or bf_add_all.")));
 	ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
 					errmsg("bloomfilter holds %s, not %s", holds, given),
 					cast ? errhint("Cast the value, for example to %s.", cast)

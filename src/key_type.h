@@ -14,10 +14,10 @@
 
 typedef enum BsKeyClass
 {
-	BS_KEY_NONE = 0,	 /* no key yet: such a filter fits any key type */
-	BS_KEY_NUMBER = 1,	 /* int2, int4, int8, numeric */
-	BS_KEY_FLOAT = 2,	 /* float4, float8 */
-	BS_KEY_TEXT = 3,	 /* text, varchar, char(n), name, enums, untyped literals */
+	BS_KEY_NONE = 0,   /* no key yet: such a filter fits any key type */
+	BS_KEY_NUMBER = 1, /* int2, int4, int8, numeric */
+	BS_KEY_FLOAT = 2,  /* float4, float8 */
+	BS_KEY_TEXT = 3,   /* text, varchar, char(n), name, enums, untyped literals */
 	BS_KEY_BYTEA = 4,
 	BS_KEY_BOOLEAN = 5,
 	BS_KEY_UUID = 6,
@@ -35,7 +35,7 @@ typedef enum BsKeyClass
 	BS_KEY_OTHER = 255,		/* digest of the type's name */
 } BsKeyClass;
 
-#define BS_KEY_CLASS(key_type) ((BsKeyClass) ((key_type) & 0xff))
+#define BS_KEY_CLASS(key_type) ((BsKeyClass) ((key_type) &0xff))
 
 static inline bool
 bs_key_type_valid(uint32_t key_type)

@@ -58,8 +58,8 @@ filters_equal(FunctionCallInfo fcinfo)
 {
 	const BsFilter *a = bs_fetch_once(PG_GETARG_DATUM(0));
 	const BsFilter *b = bs_fetch_once(PG_GETARG_DATUM(1));
-	bool result = VARSIZE(a) == VARSIZE(b) &&
-				  memcmp(VARDATA(a), VARDATA(b), VARSIZE(a) - VARHDRSZ) == 0;
+	bool result =
+		VARSIZE(a) == VARSIZE(b) && memcmp(VARDATA(a), VARDATA(b), VARSIZE(a) - VARHDRSZ) == 0;
 
 	bs_release(a, PG_GETARG_DATUM(0));
 	bs_release(b, PG_GETARG_DATUM(1));

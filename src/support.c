@@ -134,8 +134,8 @@ know_built(PlannerInfo *subroot, Known *known)
 	known->keys = rel->rows;
 	if (nargs == 3)
 		known->keys = Min(known->keys, constant_argument(aggref, 1, known->keys));
-	distinct = distinct_values(subroot, (Node *) linitial_node(TargetEntry, aggref->args)->expr,
-							   0, &nullfrac);
+	distinct = distinct_values(subroot, (Node *) linitial_node(TargetEntry, aggref->args)->expr, 0,
+							   &nullfrac);
 	if (distinct > 0)
 		known->keys = Min(known->keys, distinct);
 	return true;

@@ -205,7 +205,8 @@ test_estimates(void)
 		if (i != 10 && i != 1000 && i != 20000 && i != 60000)
 			continue;
 		estimate = bs_filter_estimate(g, bs_filter_bits_set(g));
-		ok(fabs(estimate - i) < 4 * sqrt(i) * 0.3 + 1, "%d keys are estimated as %.1f", i, estimate);
+		ok(fabs(estimate - i) < 4 * sqrt(i) * 0.3 + 1, "%d keys are estimated as %.1f", i,
+		   estimate);
 	}
 	free(f);
 	free(g);

@@ -57,10 +57,10 @@ static void
 test_bytes(void)
 {
 	/* header of bf_create(8, 0.1) with one key, by doc/format.md */
-	static const uint8_t header[] = {1,	   1,	 1,	   3,	 1,	   0,	 0,	   0,	 0x30, 0,	 0, 0,
-									 8,	   0,	 0,	   0,	 0,	   0,	 0,	   0,	 0x9a, 0x99, 0x99, 0x99,
-									 0x99, 0x99, 0xb9, 0x3f, 0x30, 0,	 0,	   0,	 0,	   0,	 0, 0,
-									 0,	   0,	 0,	   0,	 0,	   0,	 0,	   0};
+	static const uint8_t header[] = {1,	   1,	 1,	   3,	 1,	   0,	 0,	   0, 0x30, 0,	  0,
+									 0,	   8,	 0,	   0,	 0,	   0,	 0,	   0, 0,	0x9a, 0x99,
+									 0x99, 0x99, 0x99, 0x99, 0xb9, 0x3f, 0x30, 0, 0,	0,	  0,
+									 0,	   0,	 0,	   0,	 0,	   0,	 0,	   0, 0,	0,	  0};
 	BsFilter *f = make_filter(8, 0.1, 0);
 	size_t length;
 	uint8_t *bytes;
@@ -145,15 +145,15 @@ static void
 test_rates(void)
 {
 	static const uint64_t refused[] = {
-		0,					   /* 0 */
-		UINT64_C(1) << 63,	   /* -0 */
-		0x7ff8000000000000,	   /* NaN */
-		0xfff8000000000000,	   /* -NaN */
-		0x7ff0000000000000,	   /* infinity */
-		0xfff0000000000000,	   /* -infinity */
-		0x3ff0000000000000,	   /* 1 */
-		0xbfe0000000000000,	   /* -0.5 */
-		1,					   /* the least positive double */
+		0,					/* 0 */
+		UINT64_C(1) << 63,	/* -0 */
+		0x7ff8000000000000, /* NaN */
+		0xfff8000000000000, /* -NaN */
+		0x7ff0000000000000, /* infinity */
+		0xfff0000000000000, /* -infinity */
+		0x3ff0000000000000, /* 1 */
+		0xbfe0000000000000, /* -0.5 */
+		1,					/* the least positive double */
 	};
 	BsLayout layout;
 	bool all = true;

@@ -9,12 +9,13 @@
 
 #include "model.h"
 
-#define STEPS 8		/* cells per halving of the rate */
-#define FIRST 11	/* rates above 2^-(11/8) have one bit a key, and a formula */
-#define LAST 266	/* 2^-33.25 is just below BS_MIN_P */
-#define UNIT 65536	/* the table counts in 1/65536 bit */
-#define MAX_COST 1.021L /* what blocks may cost over an unblocked filter: "2%", and 0.1% for the
-						 * variance of the fill, so that p = 0.001 keeps blocks of 2048 bits */
+#define STEPS 8	   /* cells per halving of the rate */
+#define FIRST 11   /* rates above 2^-(11/8) have one bit a key, and a formula */
+#define LAST 266   /* 2^-33.25 is just below BS_MIN_P */
+#define UNIT 65536 /* the table counts in 1/65536 bit */
+#define MAX_COST                                                                                   \
+	1.021L /* what blocks may cost over an unblocked filter: "2%", and 0.1% for the                \
+			* variance of the fill, so that p = 0.001 keeps blocks of 2048 bits */
 
 /* Bits per key of an unblocked filter with k bits a key at rate p. */
 static long double

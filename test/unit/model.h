@@ -5,7 +5,6 @@
 #ifndef BS_MODEL_H
 #define BS_MODEL_H
 
-
 #include <math.h>
 
 /*

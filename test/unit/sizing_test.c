@@ -8,7 +8,7 @@
 #include "model.h"
 #include "tap.h"
 
-static const double rates[] = {0.999, 0.99, 0.9,  0.75, 0.5,  0.4,  0.3,  0.2,  0.1,  0.05, 0.02,
+static const double rates[] = {0.999, 0.99, 0.9,  0.75, 0.5,  0.4,	0.3,  0.2,	0.1,  0.05, 0.02,
 							   0.01,  5e-3, 2e-3, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10};
 
 #define NRATES (sizeof(rates) / sizeof(rates[0]))
@@ -42,8 +42,8 @@ exact_block_rate(int n, int B, int k)
 	double rate = 0;
 
 	at[0] = 1;
-	for (int throw = 0; throw < n * k; throw++)
-		for (int x = throw + 1 < B ? throw + 1 : B; x >= 0; x--)
+	for (int throw = 0; throw < n * k; throw ++)
+		for (int x = throw +1 < B ? throw +1 : B; x >= 0; x--)
 			at[x] = at[x] * x / B + (x > 0 ? at[x - 1] * (B - x + 1) / B : 0);
 	for (int x = 0; x <= B; x++)
 		rate += at[x] * pow((double) x / B, k);
@@ -54,8 +54,8 @@ exact_block_rate(int n, int B, int k)
 static void
 test_rates_kept(void)
 {
-	static const int64_t ns[] = {1,    2,	 3,		5,		 10,	   20,		  50,
-								 77,   100,	 333,	1000,	 2500,	   10000,	  20000,
+	static const int64_t ns[] = {1,		2,		3,		 5,		   10,		  20,		50,
+								 77,	100,	333,	 1000,	   2500,	  10000,	20000,
 								 65536, 300000, 1000000, 10000000, 100000000, 400000000};
 
 	for (size_t i = 0; i < NRATES; i++)
@@ -162,15 +162,16 @@ test_known_layouts(void)
 		double p;
 		int k;
 		uint32_t block_bits;
-	} known[] = {{0.05, 4, 512}, {0.01, 7, 1024}, {0.001, 10, 2048}, {1e-4, 13, 4096}, {1e-6, 20, 16384}};
+	} known[] = {
+		{0.05, 4, 512}, {0.01, 7, 1024}, {0.001, 10, 2048}, {1e-4, 13, 4096}, {1e-6, 20, 16384}};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 	{
 		BsLayout l;
 
 		bs_sizing(10000000, known[i].p, &l);
-		ok(l.k == known[i].k && l.block_bits == known[i].block_bits, "rate %g: k = %d, blocks of %u bits",
-		   known[i].p, l.k, l.block_bits);
+		ok(l.k == known[i].k && l.block_bits == known[i].block_bits,
+		   "rate %g: k = %d, blocks of %u bits", known[i].p, l.k, l.block_bits);
 	}
 }
 
@@ -203,8 +204,8 @@ test_limits(void)
 			{
 				uint64_t shards = bs_sizing_shards(n, rates[i]);
 
-				whole = whole && bs_sizing((int64_t) (((uint64_t) n + shards - 1) / shards), rates[i], &l) ==
-									 BS_SIZING_OK;
+				whole = whole && bs_sizing((int64_t) (((uint64_t) n + shards - 1) / shards),
+										   rates[i], &l) == BS_SIZING_OK;
 			}
 	ok(whole, "every layout is within the format's limits, and shards of what is too large fit");
 }

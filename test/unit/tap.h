@@ -11,8 +11,7 @@
 static int tap_count;
 static int tap_failed;
 
-static bool __attribute__((format(printf, 2, 3)))
-ok(bool passed, const char *format, ...)
+static bool __attribute__((format(printf, 2, 3))) ok(bool passed, const char *format, ...)
 {
 	va_list args;
 
