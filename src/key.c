@@ -78,7 +78,7 @@ key_of_numeric(BsKeyMaker *maker, Datum value)
 	BsKey key;
 
 	errno = 0;
-	integer = strtoi64(text, &end, 10);
+	integer = strtoll(text, &end, 10);
 	if (errno == 0 && end != text && *end == '\0')
 		key = key_of_int64(maker, integer);
 	else
