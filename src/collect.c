@@ -50,7 +50,7 @@ close_files(Datum keys)
 	bs_distinct_close((BsDistinct *) DatumGetPointer(keys));
 }
 
-/* To be called after keys were added, which may have made files. */
+/* To be called after keys were added or counted, which may have made files. */
 static inline void
 see_to_files(FunctionCallInfo fcinfo, Collection *collection)
 {
@@ -235,6 +235,7 @@ bs_collect_final(PG_FUNCTION_ARGS)
 	if (collection == NULL)
 		PG_RETURN_NULL();
 	n = bs_distinct_count(collection->keys);
+	see_to_files(fcinfo, collection);
 	filter = bs_new_filter(Max((int64) n, 1), collection->p, 0);
 	filter->key_type = collection->types.key_type;
 	bs_distinct_each(collection->keys, add_to_filter, filter);

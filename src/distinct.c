@@ -10,16 +10,30 @@
 #include "hash.h"
 
 #define FIRST_SLOTS 64
-#define PART_BITS 5 /* files: each has a buffer of 8 kB */
+#define MAX_SLOTS (1 << 19) /* 4 MB: a larger table would be slower than several passes */
+#define PART_BITS 5			/* files: each has a buffer of 8 kB */
 #define PARTS (1 << PART_BITS)
+#define CHUNK_KEYS 2046			 /* 16 kB with the chunk's header */
 #define PIECE 1024				 /* keys read or written at a time */
 #define PENDING 256				 /* keys whose slots are loaded at a time... */
 #define PENDING_FROM_SLOTS 32768 /* ...where the table is larger than the CPU's near cache */
 
+/* Keys put aside in memory, as far as the limit allows. */
+typedef struct Chunk
+{
+	struct Chunk *next;
+	size_t count;
+	uint64 keys[CHUNK_KEYS];
+} Chunk;
+
+/* Keys of one range of values that were put aside: in chunks, then in a file. */
 typedef struct Part
 {
+	Chunk *first;
+	Chunk *last;
 	BufFile *file;
-	uint64 keys;
+	uint64 keys;	/* in all */
+	uint64 in_file; /* of these, in the file */
 	int end_fileno; /* where to write on */
 	off_t end_offset;
 } Part;
@@ -36,7 +50,9 @@ struct BsDistinct
 	bool may_spill;
 	uint64 *pending; /* keys to be inserted together; NULL for a small table */
 	int npending;
-	Part *parts; /* PARTS of them once spilled */
+	size_t chunk_bytes; /* still allowed for chunks */
+	Part *parts;		/* PARTS of them once keys were put aside */
+	bool has_files;
 };
 
 static uint64 *
@@ -72,8 +88,10 @@ bs_distinct_create(MemoryContext context, bool may_spill)
 
 	/* while the table grows the old one is there too */
 	set->max_slots = FIRST_SLOTS;
-	while (set->max_slots * 2 * sizeof(uint64) * 3 / 2 <= bs_hash_memory_limit())
+	while (set->max_slots < MAX_SLOTS &&
+		   set->max_slots * 2 * sizeof(uint64) * 3 / 2 <= bs_hash_memory_limit())
 		set->max_slots *= 2;
+	set->chunk_bytes = bs_hash_memory_limit() - set->max_slots * sizeof(uint64);
 	return set;
 }
 
@@ -116,25 +134,70 @@ clear(BsDistinct *set)
 	set->used = 0;
 }
 
-/* ---- files ---- */
+/* ---- keys put aside ---- */
+
+/* Room for more keys in the part's last chunk, NULL if memory is used up. */
+static Chunk *
+chunk_with_room(BsDistinct *set, Part *part)
+{
+	Chunk *chunk;
+
+	if (part->last && part->last->count < CHUNK_KEYS)
+		return part->last;
+	if (part->file || set->chunk_bytes < sizeof(Chunk))
+		return NULL;
+	chunk = MemoryContextAlloc(set->context, sizeof(Chunk));
+	chunk->next = NULL;
+	chunk->count = 0;
+	set->chunk_bytes -= sizeof(Chunk);
+	if (part->last)
+		part->last->next = chunk;
+	else
+		part->first = chunk;
+	part->last = chunk;
+	return chunk;
+}
 
 static void
-write_part(BsDistinct *set, Part *part, uint64 *keys, size_t count)
+write_file(BsDistinct *set, Part *part, uint64 *keys, size_t count)
 {
-	if (count == 0)
-		return;
+	if (!set->may_spill)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many keys for bf_agg without a number of keys as a window function"),
+				 errhint("Pass the number of keys: bf_agg(key, n, p).")));
 	if (part->file == NULL)
 	{
 		MemoryContext caller = MemoryContextSwitchTo(set->context);
 
+		set->has_files = true;
 		part->file = BufFileCreateTemp(false);
 		MemoryContextSwitchTo(caller);
 	}
 	BufFileWrite(part->file, keys, count * sizeof(uint64));
-	part->keys += count;
+	part->in_file += count;
 }
 
-/* A piece of keys of one part on its way to the part's file. */
+static void
+put_aside(BsDistinct *set, Part *part, uint64 *keys, size_t count)
+{
+	Chunk *chunk;
+
+	part->keys += count;
+	while (count > 0 && (chunk = chunk_with_room(set, part)) != NULL)
+	{
+		size_t taken = Min(count, CHUNK_KEYS - chunk->count);
+
+		memcpy(chunk->keys + chunk->count, keys, taken * sizeof(uint64));
+		chunk->count += taken;
+		keys += taken;
+		count -= taken;
+	}
+	if (count > 0)
+		write_file(set, part, keys, count);
+}
+
+/* A piece of keys of one part on its way there. */
 typedef struct Writer
 {
 	BsDistinct *set;
@@ -156,7 +219,7 @@ start_writing(Writer *writer, BsDistinct *set)
 static void
 write_out(Writer *writer)
 {
-	write_part(writer->set, &writer->set->parts[writer->part], writer->keys, writer->count);
+	put_aside(writer->set, &writer->set->parts[writer->part], writer->keys, writer->count);
 	writer->count = 0;
 }
 
@@ -175,7 +238,7 @@ write_key(Writer *writer, uint64 key)
 	writer->keys[writer->count++] = key;
 }
 
-/* Empties the table into the files. */
+/* Empties the table into the parts. */
 static void
 spill(BsDistinct *set)
 {
@@ -189,48 +252,62 @@ spill(BsDistinct *set)
 	clear(set);
 }
 
-/* Before the first piece is read: the end is remembered, to write on there. */
-static void
-rewind_part(Part *part)
+/* Goes through the keys of a part. */
+typedef struct Reader
 {
+	Part *part;
+	Chunk *chunk;
+	uint64 left_in_file;
+	uint64 buffer[PIECE];
+} Reader;
+
+/* The end of the file is remembered, to write on there. */
+static void
+start_reading(Reader *reader, Part *part)
+{
+	reader->part = part;
+	reader->chunk = part->first;
+	reader->left_in_file = part->in_file;
+	if (part->file == NULL)
+		return;
 	BufFileTell(part->file, &part->end_fileno, &part->end_offset);
 	if (BufFileSeek(part->file, 0, 0, SEEK_SET) != 0)
 		ereport(ERROR, (errcode_for_file_access(), errmsg("could not rewind a temporary file")));
 }
 
-static void
-to_end(Part *part)
+/* The next keys, NULL after the last. */
+static const uint64 *
+next_piece(Reader *reader, size_t *count)
 {
-	if (BufFileSeek(part->file, part->end_fileno, part->end_offset, SEEK_SET) != 0)
+	CHECK_FOR_INTERRUPTS();
+	if (reader->chunk)
+	{
+		const Chunk *chunk = reader->chunk;
+
+		reader->chunk = chunk->next;
+		*count = chunk->count;
+		return chunk->keys;
+	}
+	if (reader->left_in_file == 0)
+		return NULL;
+	*count = (size_t) Min(reader->left_in_file, PIECE);
+	if (BufFileRead(reader->part->file, reader->buffer, *count * sizeof(uint64)) !=
+		*count * sizeof(uint64))
+		ereport(ERROR, (errcode_for_file_access(), errmsg("could not read from a temporary file")));
+	reader->left_in_file -= *count;
+	return reader->buffer;
+}
+
+static void
+stop_reading(Reader *reader)
+{
+	Part *part = reader->part;
+
+	if (part->file && BufFileSeek(part->file, part->end_fileno, part->end_offset, SEEK_SET) != 0)
 		ereport(ERROR, (errcode_for_file_access(), errmsg("could not seek in a temporary file")));
 }
 
-static size_t
-read_piece(Part *part, uint64 *keys, uint64 left)
-{
-	size_t count = (size_t) Min(left, PIECE);
-
-	if (BufFileRead(part->file, keys, count * sizeof(uint64)) != count * sizeof(uint64))
-		ereport(ERROR, (errcode_for_file_access(), errmsg("could not read from a temporary file")));
-	CHECK_FOR_INTERRUPTS();
-	return count;
-}
-
 /* ---- adding ---- */
-
-static void
-make_space(BsDistinct *set)
-{
-	if (set->nslots < set->max_slots)
-		grow(set);
-	else if (set->may_spill)
-		spill(set);
-	else
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("too many keys for bf_agg without a number of keys as a window function"),
-				 errhint("Pass the number of keys: bf_agg(key, n, p).")));
-}
 
 static inline void
 insert_growing(BsDistinct *set, uint64 key)
@@ -238,7 +315,12 @@ insert_growing(BsDistinct *set, uint64 key)
 	if (key == 0)
 		set->has_zero = true;
 	else if (insert(set, key, key) && set->used > set->nslots / 4 * 3)
-		make_space(set);
+	{
+		if (set->nslots < set->max_slots)
+			grow(set);
+		else
+			spill(set);
+	}
 }
 
 /* Loads the slots of all pending keys before it looks at the first. */
@@ -270,7 +352,7 @@ bs_distinct_add(BsDistinct *set, uint64 key)
 /*
  * Keys that come in order, as from another set, would crowd the first slots of a
  * table that has yet to grow, so it is made large enough first; what cannot fit
- * is written to the files at once.
+ * is put aside at once.
  */
 void
 bs_distinct_add_many(BsDistinct *set, const uint8 *keys, size_t count)
@@ -303,7 +385,7 @@ bs_distinct_add_many(BsDistinct *set, const uint8 *keys, size_t count)
 bool
 bs_distinct_spilled(const BsDistinct *set)
 {
-	return set->parts != NULL;
+	return set->has_files;
 }
 
 void
@@ -326,32 +408,25 @@ bs_distinct_close(BsDistinct *set)
 static bool
 count_share(BsDistinct *set, Part *part, uint64 share, uint64 shares, uint64 *count)
 {
-	uint64 keys[PIECE];
+	Reader reader;
+	const uint64 *keys;
+	size_t piece;
+	bool fits = true;
 
 	clear(set);
-	rewind_part(part);
-	for (uint64 left = part->keys; left > 0;)
-	{
-		size_t piece = read_piece(part, keys, left);
-
-		for (size_t i = 0; i < piece; i++)
+	start_reading(&reader, part);
+	while (fits && (keys = next_piece(&reader, &piece)) != NULL)
+		for (size_t i = 0; i < piece && fits; i++)
 		{
 			/* share and position in it: whole and fraction of a multiple of shares */
 			uint64 scaled = (keys[i] << PART_BITS >> 32) * shares;
 
-			if (scaled >> 32 != share)
-				continue;
-			if (insert(set, keys[i], scaled << 32) && set->used > set->nslots / 8 * 7)
-			{
-				to_end(part);
-				return false;
-			}
+			if (scaled >> 32 == share && insert(set, keys[i], scaled << 32))
+				fits = set->used <= set->nslots / 8 * 7;
 		}
-		left -= piece;
-	}
-	to_end(part);
+	stop_reading(&reader);
 	*count += set->used;
-	return true;
+	return fits;
 }
 
 static uint64
@@ -388,7 +463,7 @@ bs_distinct_count(BsDistinct *set)
 		return count + set->used;
 	spill(set);
 	for (int i = 0; i < PARTS; i++)
-		if (set->parts[i].file)
+		if (set->parts[i].keys > 0)
 			count += count_part(set, &set->parts[i]);
 	clear(set);
 	return count;
@@ -434,24 +509,17 @@ void
 bs_distinct_each(BsDistinct *set, void (*take)(void *target, const uint64 *keys, size_t count),
 				 void *target)
 {
-	uint64 keys[PIECE];
-
 	flush(set);
 	for (int i = 0; set->parts && i < PARTS; i++)
 	{
-		Part *part = &set->parts[i];
+		Reader reader;
+		const uint64 *keys;
+		size_t piece;
 
-		if (part->file == NULL)
-			continue;
-		rewind_part(part);
-		for (uint64 left = part->keys; left > 0;)
-		{
-			size_t piece = read_piece(part, keys, left);
-
+		start_reading(&reader, &set->parts[i]);
+		while ((keys = next_piece(&reader, &piece)) != NULL)
 			take(target, keys, piece);
-			left -= piece;
-		}
-		to_end(part);
+		stop_reading(&reader);
 	}
 	each_in_table(set, take, target);
 }

@@ -1,10 +1,10 @@
 /*
  * distinct.h - a set of distinct keys (mixed hashes) in bounded memory.
  *
- * In memory it is an open-addressing table indexed by the top bits, so that
- * growing it and reading it run through memory in order.  When the table has
- * reached the limit for hash memory it is emptied into temporary files, cut by
- * the top bits too; counting then takes one part after the other.
+ * An open-addressing table indexed by the top bits, so that growing it and reading
+ * it run through memory in order.  When the table is as large as it gets it is
+ * emptied into parts, cut by the top bits too: lists in memory, and temporary
+ * files past the limit for hash memory.  Counting takes one part after the other.
  */
 #ifndef BS_DISTINCT_H
 #define BS_DISTINCT_H
@@ -13,8 +13,8 @@
 
 typedef struct BsDistinct BsDistinct;
 
-/* In the memory context.  May_spill: if not, growing past the limit is an error
- * (54000).  The spilled part must be closed before the context is gone. */
+/* In the memory context.  May_spill: if not, files are an error (54000); if so,
+ * they must be closed before the context is gone. */
 extern BsDistinct *bs_distinct_create(MemoryContext context, bool may_spill);
 
 extern void bs_distinct_add(BsDistinct *set, uint64 key);
