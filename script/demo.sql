@@ -1,0 +1,279 @@
+-- The scenes of script/demo, for psql. Needs a database with nothing in it and
+-- the dictionaries of Debian's packages wamerican and wamerican-huge.
+\set ON_ERROR_STOP 1
+\set ECHO none
+\pset footer off
+\pset null (null)
+\pset pager off
+SET client_min_messages = warning;
+
+\echo
+\echo '=== 1. A dictionary in a filter ========================================='
+\echo
+\echo 'Two word lists: american-english lies wholly inside american-english-huge,'
+\echo 'so there are known members and known non-members.'
+\echo
+
+CREATE EXTENSION bloomset;
+CREATE TABLE words (word text);
+CREATE TABLE more_words (word text);
+-- no byte of a word list is a delimiter or a quote
+\copy words FROM '/usr/share/dict/american-english' WITH (FORMAT csv, DELIMITER E'\x01', QUOTE E'\x02')
+\copy more_words FROM '/usr/share/dict/american-english-huge' WITH (FORMAT csv, DELIMITER E'\x01', QUOTE E'\x02')
+CREATE INDEX words_word ON words (word);
+CREATE TABLE others AS SELECT word FROM more_words EXCEPT SELECT word FROM words;
+ANALYZE words, others;
+
+SELECT (SELECT count(*) FROM words) AS words, (SELECT count(*) FROM others) AS other_words;
+
+\echo 'A filter for all words, with 1% false positives, kept in a column:'
+\echo
+\set ECHO queries
+\timing on
+CREATE TABLE filters (name text PRIMARY KEY, f bloomfilter);
+
+INSERT INTO filters
+SELECT 'words', bf_agg(word, 0.01) FROM words;
+
+\timing off
+SELECT pg_size_pretty(pg_relation_size('words')) AS table_words,
+       pg_size_pretty(pg_relation_size('words_word')) AS btree_index,
+       pg_size_pretty(pg_column_size(f)::bigint) AS filter
+FROM filters WHERE name = 'words';
+
+\set ECHO none
+\echo 'Ask it. "false" is certain, "true" means probably:'
+\echo
+\set ECHO queries
+\timing on
+SELECT bf_contains(f, 'zebra') FROM filters WHERE name = 'words';
+
+SELECT bf_contains(f, 'zebrafish') FROM filters WHERE name = 'words';
+
+\timing off
+\set ECHO none
+\echo 'What it knows about itself:'
+\echo
+\set ECHO queries
+\x on
+SELECT i.* FROM filters, bf_info(f) AS i WHERE name = 'words';
+\x off
+
+\set ECHO none
+\echo
+\echo '=== 2. Never a false negative, and the rate that was asked for =========='
+\echo
+\echo 'Every word is asked for: none may be missing.'
+\echo
+\set ECHO queries
+SELECT count(*) AS words, count(*) FILTER (WHERE NOT bf_contains(f, word)) AS not_found
+FROM words, filters WHERE name = 'words';
+
+\set ECHO none
+\echo 'Words that were not added: the share taken for members, against the rate'
+\echo 'asked for (p) and the rate the filter itself computes from its fill (bf_fpp).'
+\echo
+\set ECHO queries
+\timing on
+SELECT count(*) AS other_words,
+       count(*) FILTER (WHERE bf_contains(f, word)) AS taken_for_members,
+       round(100.0 * count(*) FILTER (WHERE bf_contains(f, word)) / count(*), 2) AS percent,
+       '1.00' AS asked_for,
+       (SELECT round(100 * bf_fpp(f)::numeric, 2) FROM filters WHERE name = 'words') AS computed
+FROM others, filters WHERE name = 'words';
+\timing off
+
+\set ECHO none
+\echo
+\echo '=== 3. Pre-screening a join ============================================='
+\echo
+\echo 'Four million generated events of six million users, 300,000 of whom are VIPs:'
+\echo 'one event in twenty matches. (In one process, with work_mem 4MB, so that'
+\echo 'the hash join needs temporary files, as a join does that outgrows its memory.)'
+\echo
+SELECT setseed(0.5) \gset
+SET max_parallel_workers_per_gather = 0;
+SET work_mem = '4MB';
+CREATE UNLOGGED TABLE events AS
+SELECT 1000003 * (random() * 6000000)::bigint AS user_id,
+       date '2025-06-02' + i % 7 AS day,
+       repeat('x', 40) || i AS payload
+FROM generate_series(1, 4000000) AS i;
+CREATE UNLOGGED TABLE vip AS
+SELECT 1000003 * i::bigint AS user_id FROM generate_series(1, 6000000, 20) AS i;
+VACUUM ANALYZE events, vip;
+
+SELECT clock_timestamp() AS t0 \gset
+\set ECHO queries
+SELECT count(*) AS events, sum(length(payload)) AS bytes
+FROM events JOIN vip USING (user_id) \gset plain_
+
+\set ECHO none
+SELECT clock_timestamp() AS t1 \gset
+\echo
+\set ECHO queries
+SELECT count(*) AS events, sum(length(payload)) AS bytes
+FROM events JOIN vip USING (user_id)
+WHERE bf_contains((SELECT bf_agg(user_id) FROM vip), events.user_id) \gset screened_
+
+\set ECHO none
+SELECT clock_timestamp() AS t2 \gset
+\echo
+SELECT screened_with, events, bytes, round(1000 * extract(epoch FROM took)::numeric) AS ms,
+       round((extract(epoch FROM :'t1'::timestamptz - :'t0') / extract(epoch FROM took))::numeric, 1)
+         AS times_as_fast,
+       events = :'plain_events' AND bytes = :'plain_bytes' AS same_result
+FROM (VALUES
+        (1, 'nothing', :'plain_events', :'plain_bytes', :'t1'::timestamptz - :'t0'),
+        (2, 'filter', :'screened_events', :'screened_bytes', :'t2'::timestamptz - :'t1'))
+     AS measured (nr, screened_with, events, bytes, took)
+ORDER BY nr;
+
+\echo 'The number of events of each VIP. The planner cannot move the join into the'
+\echo 'grouping, so all users are grouped; a filter can be put in there. So can an exact'
+\echo 'IN, at the price of a hash table instead of ten bits per VIP:'
+\echo
+SELECT clock_timestamp() AS t0 \gset
+\set ECHO queries
+SELECT count(*) AS users, sum(n) AS events
+FROM vip JOIN (SELECT user_id, count(*) AS n FROM events
+               GROUP BY user_id) AS totals USING (user_id) \gset plain_
+
+\set ECHO none
+SELECT clock_timestamp() AS t1 \gset
+\echo
+\set ECHO queries
+SELECT count(*) AS users, sum(n) AS events
+FROM vip JOIN (SELECT user_id, count(*) AS n FROM events
+               WHERE bf_contains((SELECT bf_agg(user_id) FROM vip), user_id)
+               GROUP BY user_id) AS totals USING (user_id) \gset screened_
+
+\set ECHO none
+SELECT clock_timestamp() AS t2 \gset
+\echo
+\set ECHO queries
+SELECT count(*) AS users, sum(n) AS events
+FROM vip JOIN (SELECT user_id, count(*) AS n FROM events
+               WHERE user_id IN (SELECT user_id FROM vip)
+               GROUP BY user_id) AS totals USING (user_id) \gset exact_
+
+\set ECHO none
+SELECT clock_timestamp() AS t3 \gset
+\echo
+SELECT screened_with, users, events, round(1000 * extract(epoch FROM took)::numeric) AS ms,
+       round((extract(epoch FROM :'t1'::timestamptz - :'t0') / extract(epoch FROM took))::numeric, 1)
+         AS times_as_fast,
+       users = :'plain_users' AND events = :'plain_events' AS same_result
+FROM (VALUES
+        (1, 'nothing', :'plain_users', :'plain_events', :'t1'::timestamptz - :'t0'),
+        (2, 'filter', :'screened_users', :'screened_events', :'t2'::timestamptz - :'t1'),
+        (3, 'exact IN', :'exact_users', :'exact_events', :'t3'::timestamptz - :'t2'))
+     AS measured (nr, screened_with, users, events, took)
+ORDER BY nr;
+
+\echo 'When it does not help: more than half of the events match, and the other side is'
+\echo 'a small table in memory, so that the join rejects a row as fast as a filter would.'
+\echo
+CREATE TABLE workdays AS
+SELECT date '2025-06-02' + i AS day FROM generate_series(0, 4) AS i;
+ANALYZE workdays;
+
+SELECT clock_timestamp() AS t0 \gset
+\set ECHO queries
+SELECT count(*) AS events, sum(length(payload)) AS bytes
+FROM events JOIN workdays USING (day) \gset plain_
+
+\set ECHO none
+SELECT clock_timestamp() AS t1 \gset
+\echo
+\set ECHO queries
+SELECT count(*) AS events, sum(length(payload)) AS bytes
+FROM events JOIN workdays USING (day)
+WHERE bf_contains((SELECT bf_agg(day) FROM workdays), events.day) \gset screened_
+
+\set ECHO none
+SELECT clock_timestamp() AS t2 \gset
+\echo
+SELECT screened_with, events, bytes, round(1000 * extract(epoch FROM took)::numeric) AS ms,
+       round((extract(epoch FROM :'t1'::timestamptz - :'t0') / extract(epoch FROM took))::numeric, 1)
+         AS times_as_fast,
+       events = :'plain_events' AND bytes = :'plain_bytes' AS same_result
+FROM (VALUES
+        (1, 'nothing', :'plain_events', :'plain_bytes', :'t1'::timestamptz - :'t0'),
+        (2, 'filter', :'screened_events', :'screened_bytes', :'t2'::timestamptz - :'t1'))
+     AS measured (nr, screened_with, events, bytes, took)
+ORDER BY nr;
+
+\echo
+\echo '=== 4. Rolling up daily filters ========================================='
+\echo
+\echo 'One filter of visitors per day, once sized for a day (600,000 keys), once for the'
+\echo 'whole week (3 million). Events are not needed for the rest.'
+\echo
+\set ECHO queries
+\timing on
+CREATE TABLE daily_filters AS
+SELECT day, bf_agg(user_id, 600000, 0.01) AS for_day, bf_agg(user_id, 3000000, 0.01) AS for_week
+FROM events GROUP BY day;
+
+\timing off
+\set ECHO none
+\echo 'The union from Monday up to each day. A union holds the keys of all, so the small'
+\echo 'filters get worse with every day: bf_fpp is the figure to watch.'
+\echo
+\set ECHO queries
+\timing on
+SELECT to_char(day, 'Dy') AS up_to, round(bf_count(week)) AS visitors_estimated,
+       round(100 * bf_fpp(day_sized)::numeric, 2) AS percent_if_sized_for_day,
+       round(100 * bf_fpp(week)::numeric, 2) AS percent_if_sized_for_week
+FROM (SELECT day, bf_union_agg(for_day) OVER (ORDER BY day) AS day_sized,
+             bf_union_agg(for_week) OVER (ORDER BY day) AS week
+      FROM daily_filters OFFSET 0) AS unions
+ORDER BY day;
+
+SELECT count(DISTINCT user_id) AS visitors_exact FROM events;
+\timing off
+
+\set ECHO none
+\echo
+\echo '=== 5. Guarding an expensive look-up ===================================='
+\echo
+\echo 'slow_lookup stands for a remote service: a millisecond or two a call; it counts its'
+\echo 'calls. 2,000 keys come in, one in twenty is a known word.'
+\echo
+CREATE SEQUENCE calls;
+CREATE FUNCTION slow_lookup(asked text) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM nextval('calls'), pg_sleep(0.001);
+  RETURN EXISTS (SELECT FROM words WHERE word = asked);
+END $$;
+CREATE TABLE incoming AS
+(SELECT word FROM words ORDER BY md5(word) LIMIT 100)
+UNION ALL
+(SELECT word FROM others ORDER BY md5(word) LIMIT 1900);
+
+SELECT clock_timestamp() AS t0 \gset
+\set ECHO queries
+SELECT count(*) FILTER (WHERE slow_lookup(word)) AS found FROM incoming \gset plain_
+
+\set ECHO none
+SELECT clock_timestamp() AS t1, last_value AS plain_calls FROM calls \gset
+\echo
+SELECT setval('calls', 1, false) \gset
+\set ECHO queries
+SELECT count(*) FILTER (WHERE CASE WHEN bf_contains(f, word) THEN slow_lookup(word) END) AS found
+FROM incoming, filters WHERE name = 'words' \gset screened_
+
+\set ECHO none
+SELECT clock_timestamp() AS t2, last_value AS screened_calls FROM calls \gset
+\echo
+SELECT screened_with, found, calls, round(1000 * extract(epoch FROM took)::numeric) AS ms,
+       round((extract(epoch FROM :'t1'::timestamptz - :'t0') / extract(epoch FROM took))::numeric, 1)
+         AS times_as_fast,
+       found = :'plain_found' AS same_result
+FROM (VALUES
+        (1, 'nothing', :'plain_found', :'plain_calls', :'t1'::timestamptz - :'t0'),
+        (2, 'filter', :'screened_found', :'screened_calls', :'t2'::timestamptz - :'t1'))
+     AS measured (nr, screened_with, found, calls, took)
+ORDER BY nr;
+
