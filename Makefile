@@ -3,6 +3,8 @@
 #   make && make install        build and install into the server of PG_CONFIG
 #   make installcheck           all tests that need a (running) server
 #   make unit                   the tests of the pure C parts, no server needed
+#   make unit-sanitize          the same under AddressSanitizer and UBSan
+#   make fuzz                   hostile bytes for a minute (clang's libFuzzer)
 #   script/test                 both, in a throwaway server of its own
 #
 # The version number stands in bloomset.control only; "make check-version"
@@ -48,21 +50,34 @@ src/bloom.o: CFLAGS += $(CFLAGS_VECTORIZE) $(CFLAGS_UNROLL_LOOPS)
 
 UNIT_CFLAGS = -std=c11 -O2 -g -Wall -Wextra -Wshadow -Werror -Isrc $(UNIT_COPT)
 # each test, and the quick ones again with the compiler option that takes most liberties
-UNIT = $(patsubst test/unit/%_test.c,test/unit/build/%_test,$(wildcard test/unit/*_test.c)) \
-	test/unit/build/format_test_ofast
+UNIT_BUILD = test/unit/build
+UNIT = $(patsubst test/unit/%_test.c,$(UNIT_BUILD)/%_test,$(wildcard test/unit/*_test.c)) \
+	$(UNIT_BUILD)/format_test_ofast
 UNIT_SOURCES = $(wildcard test/unit/*.h) src/bloom.c src/format.c $(wildcard src/*.h)
 
-.PHONY: unit check-version sizing-table
+.PHONY: unit unit-sanitize fuzz check-version sizing-table
 unit: $(UNIT)
 	@for t in $(UNIT); do echo "# $$t"; $$t || exit 1; done
 
-test/unit/build/%_test: test/unit/%_test.c $(UNIT_SOURCES)
+$(UNIT_BUILD)/%_test: test/unit/%_test.c $(UNIT_SOURCES)
 	@mkdir -p $(@D)
 	$(CC) $(UNIT_CFLAGS) -o $@ $< src/bloom.c src/format.c -lm
 
-test/unit/build/%_test_ofast: test/unit/%_test.c $(UNIT_SOURCES)
+$(UNIT_BUILD)/%_test_ofast: test/unit/%_test.c $(UNIT_SOURCES)
 	@mkdir -p $(@D)
 	$(CC) $(UNIT_CFLAGS) -Ofast -o $@ $< src/bloom.c src/format.c -lm
+
+SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
+
+unit-sanitize:
+	$(MAKE) unit UNIT_BUILD=test/unit/build/sanitize UNIT_COPT='$(SANITIZE)'
+
+# libFuzzer, so clang; the corpus grows in a copy
+FUZZ_SECONDS = 60
+fuzz: test/fuzz/format_fuzz.c $(UNIT_SOURCES)
+	@mkdir -p test/unit/build/corpus
+	clang -g -O1 -fsanitize=fuzzer $(SANITIZE) -Isrc -o test/unit/build/format_fuzz $< src/bloom.c src/format.c -lm
+	test/unit/build/format_fuzz -max_len=4096 -max_total_time=$(FUZZ_SECONDS) test/unit/build/corpus test/fuzz/corpus
 
 check-version:
 	@script/check-version $(EXTVERSION)
