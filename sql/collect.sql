@@ -69,6 +69,20 @@ SELECT (SELECT bf_agg(x) FROM many) = f AS in_memory FROM expected;
 RESET work_mem;
 SELECT (SELECT bf_agg(x) FROM many WHERE x < 0) IS NULL AS none, (SELECT (bf_info(bf_agg(x))).n FROM many WHERE x = 5) AS one,
        (SELECT bf_agg(NULLIF(x, x)) FROM many) = bf_create(1) AS only_nulls;
+-- a worker whose last keys make the first files; what it hands over has no duplicates
+CREATE TABLE edge AS SELECT g AS x FROM generate_series(1, 20000) AS g UNION ALL SELECT 20000 UNION ALL SELECT g FROM generate_series(20001, 24577) AS g;
+ALTER TABLE edge SET (parallel_workers = 2);
+ANALYZE edge;
+SET parallel_leader_participation = off;
+SET work_mem = '200kB';
+SELECT bf_agg(x) = (SELECT bf_agg(x, 24577, 0.01) FROM edge) AS same FROM edge;
+SET work_mem = '400kB';
+SELECT bf_agg(x) = (SELECT bf_agg(x, 24577, 0.01) FROM edge) AS same FROM edge;
+SET work_mem = '64kB';
+SELECT bf_agg(x % 5000) = (SELECT bf_agg(y, 5000, 0.01) FROM generate_series(0, 4999) AS y) AS duplicates FROM many;
+RESET parallel_leader_participation;
+RESET work_mem;
+DROP TABLE edge;
 SET max_parallel_workers_per_gather = 0;
 
 -- errors
@@ -81,7 +95,7 @@ SELECT bf_agg(point(x, x)) FROM generate_series(1, 3) AS x;
 SELECT bf_agg(k) FROM (VALUES (bf_key(1)), (bf_key('a'))) AS v (k);
 SET work_mem = '64kB';
 SELECT count(f) FROM (SELECT bf_agg(x) OVER (ORDER BY x ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS f FROM many) AS s;
--- hashes that were made up, all in one corner
+-- hashes that were made up
 CREATE TABLE crafted AS SELECT ('00000001:' || lpad(to_hex(x), 16, '0'))::bfkey AS k FROM generate_series(0, 60000) AS x;
 SELECT (bf_info(bf_agg(k))).n FROM crafted;
 RESET work_mem;

@@ -62,5 +62,18 @@ SELECT count(*) FROM events WHERE CASE WHEN user_id > 5000 THEN false ELSE bf_co
 SELECT count(*) FROM events WHERE bf_contains((SELECT bf_agg(a.user_id) FROM vip AS a, other AS b WHERE a.user_id = b.user_id), user_id) AND user_id BETWEEN 1 AND 1000;
 SELECT count(*) FROM events AS e WHERE bf_contains((SELECT bf_agg(o.user_id) FROM other AS o WHERE o.user_id = e.user_id), e.user_id);
 
+-- the queried table itself is not a join
+SELECT near('SELECT FROM events WHERE bf_contains((SELECT bf_agg(e.user_id) FROM events AS e WHERE id <= 1000), user_id)', 10900) AS same_table;
+-- aggregates of the same name, or with a constant, a group, a filter: nothing is taken for what it is not
+CREATE FUNCTION pg_temp.state(bloomfilter) RETURNS bloomfilter LANGUAGE sql AS 'SELECT bf_create(10)';
+CREATE AGGREGATE pg_temp.bf_agg(*) (SFUNC = pg_temp.state, STYPE = bloomfilter);
+SELECT near('SELECT FROM events WHERE bf_contains((SELECT pg_temp.bf_agg(*) FROM vip), user_id)', 50000) AS stranger,
+       near('SELECT FROM events WHERE bf_contains((SELECT bf_agg(5::bigint) FROM vip), user_id)', 10000 + 900) AS constant,
+       near('SELECT FROM events WHERE bf_contains((SELECT bf_agg(user_id) FROM vip GROUP BY user_id % 10 LIMIT 1), user_id)', 50000) AS grouped,
+       near('SELECT FROM events WHERE bf_contains((SELECT bf_agg(user_id) FILTER (WHERE user_id < 5) FROM vip), user_id)', 50000) AS filtered,
+       near('SELECT FROM events WHERE bf_contains((SELECT bf_agg(user_id ORDER BY user_id + 1) FROM vip), user_id)', 10900) AS ordered,
+       near('SELECT FROM events WHERE bf_contains((SELECT bf_agg(1) FROM generate_series(1, 10)), user_id)', 10 + 1000) AS function_scan;
+DROP AGGREGATE pg_temp.bf_agg(*);
+
 DROP TABLE events, vip, other, kept;
 DROP FUNCTION near, estimated_rows;

@@ -162,6 +162,42 @@ FROM (SELECT x, f FROM huge, generate_series(1, 2000) AS x ORDER BY id, x) AS s;
 SELECT pages_read('SELECT count(*) FROM (SELECT x, f FROM huge, generate_series(1, 2000) AS x ORDER BY x, id OFFSET 0) AS s WHERE bf_contains(f, x)') < 300000 AS no_thrashing;
 RESET work_mem;
 
+-- one copy for all call sites of a query: 40 partitions, each with a call site of its own, and a filter of 12 MB
+CREATE TABLE parted (id int, part int) PARTITION BY LIST (part);
+DO $$ BEGIN
+  FOR i IN 1..40 LOOP EXECUTE format('CREATE TABLE parted_%s PARTITION OF parted FOR VALUES IN (%s)', i, i); END LOOP;
+END $$;
+INSERT INTO parted SELECT x % 1000, x % 40 + 1 FROM generate_series(1, 40000) AS x;
+SELECT count(*) AS found, max(check_memory()) FILTER (WHERE part = 40) AS memory
+FROM parted WHERE bf_contains((SELECT f FROM huge WHERE huge.id = 2), id) AND id > 0;
+DROP TABLE parted;
+-- nothing is left when the queries are done
+CREATE FUNCTION kept() RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE n bigint := 0;
+BEGIN
+  IF current_setting('server_version_num')::int >= 140000 THEN
+    EXECUTE $q$SELECT count(*) FROM pg_backend_memory_contexts WHERE name = 'bloomset stored filter'$q$ INTO n;
+  END IF;
+  RETURN n;
+END $$;
+SELECT kept();
+DO $$ BEGIN
+  PERFORM count(bf_contains(f, x) AND 1 / (x - 9000) > 0) FROM huge, generate_series(1, 10000) AS x WHERE id = 1;
+EXCEPTION WHEN division_by_zero THEN RAISE NOTICE 'an error in the middle';
+END $$;
+SELECT kept();
+-- functions live until the transaction ends
+CREATE FUNCTION ask(n int) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE f bloomfilter; hits int := 0;
+BEGIN
+  SELECT huge.f INTO f FROM huge WHERE id = 2;
+  FOR i IN 1..n LOOP IF bf_contains(f, i) THEN hits := hits + 1; END IF; END LOOP;
+  RETURN hits;
+END $$;
+SELECT ask(2000), ask(2000), check_memory();
+SELECT kept();
+DROP FUNCTION ask, kept;
+
 -- in parallel workers
 SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
 SELECT count(*) FROM asked WHERE bf_contains((SELECT f FROM filters WHERE name = 'large'), id);

@@ -36,6 +36,8 @@ extern BsLayout bs_layout(int64 n, double p);
 /* The memory of the aggregate that calls; error 55000 if none does. */
 extern MemoryContext bs_aggregate_context(FunctionCallInfo fcinfo);
 
+#define BS_DEFAULT_RATE 0.01 /* of bf_agg(key); bf_create has it in SQL */
+
 /* Bytes that a hash table may take: work_mem and hash_mem_multiplier. */
 extern size_t bs_hash_memory_limit(void);
 

@@ -4,6 +4,7 @@
  */
 #include "bloomset.h"
 
+#include "libpq/pqformat.h"
 #include "utils/memutils.h"
 
 #include "distinct.h"
@@ -17,8 +18,6 @@ PG_FUNCTION_INFO_V1(bs_collect_serialize);
 PG_FUNCTION_INFO_V1(bs_collect_deserialize);
 PG_FUNCTION_INFO_V1(bs_collect_final);
 
-#define DEFAULT_RATE 0.01
-
 typedef struct Collection
 {
 	BsFilter types; /* only its key type is used, so that keys are checked as in a filter */
@@ -30,10 +29,6 @@ typedef struct Collection
 	const uint8 *handed;
 	size_t nhanded;
 } Collection;
-
-/* ---- what one process hands to another: rate, key type, 0, keys ---- */
-
-#define HANDED_HEADER (8 + 4 + 4)
 
 static Collection *
 new_collection(MemoryContext context, double p)
@@ -68,7 +63,7 @@ get_rate(FunctionCallInfo fcinfo)
 	double p;
 
 	if (PG_NARGS() < 3)
-		return DEFAULT_RATE;
+		return BS_DEFAULT_RATE;
 	if (PG_ARGISNULL(2))
 		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 						errmsg("false-positive rate must not be null")));
@@ -147,13 +142,23 @@ bs_collect_combine(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(a);
 }
 
+/* ---- what one process hands to another: rate, key type, 0, keys ---- */
+
+#define HANDED_HEADER (8 + 4 + 4)
+
 static void
 append_keys(void *target, const uint64 *keys, size_t count)
 {
-	uint8 **to = target;
+	StringInfo to = target;
 
-	for (size_t i = 0; i < count; i++, *to += 8)
-		bs_store_le(*to, keys[i], 8);
+	if (to->len + count * 8 > MaxAllocSize - 1)
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("too many keys for a parallel bf_agg without a number of keys"),
+						errhint("Pass the number of keys: bf_agg(key, n, p);"
+								" or set max_parallel_workers_per_gather to 0.")));
+	enlargeStringInfo(to, (int) (count * 8));
+	for (size_t i = 0; i < count; i++, to->len += 8)
+		bs_store_le((uint8 *) to->data + to->len, keys[i], 8);
 }
 
 /* (internal) -> bytea */
@@ -161,27 +166,17 @@ Datum
 bs_collect_serialize(PG_FUNCTION_ARGS)
 {
 	Collection *collection = (Collection *) PG_GETARG_POINTER(0);
-	uint64 stored = bs_distinct_stored(collection->keys);
-	bytea *result;
-	uint8 *to;
-	uint64 p_bits;
+	StringInfoData result;
+	uint8 header[HANDED_HEADER] = {0};
 
 	(void) bs_aggregate_context(fcinfo);
-	if (stored > (MaxAllocSize - VARHDRSZ - HANDED_HEADER) / 8)
-		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-						errmsg("too many keys for a parallel bf_agg without a number of keys"),
-						errhint("Pass the number of keys: bf_agg(key, n, p);"
-								" or set max_parallel_workers_per_gather to 0.")));
-	result = palloc(VARHDRSZ + HANDED_HEADER + stored * 8);
-	SET_VARSIZE(result, VARHDRSZ + HANDED_HEADER + stored * 8);
-	to = (uint8 *) VARDATA(result);
-	memcpy(&p_bits, &collection->p, sizeof(p_bits));
-	bs_store_le(to, p_bits, 8);
-	bs_store_le(to + 8, collection->types.key_type, 4);
-	bs_store_le(to + 12, 0, 4);
-	to += HANDED_HEADER;
-	bs_distinct_each(collection->keys, append_keys, &to);
-	PG_RETURN_BYTEA_P(result);
+	bs_store_le(header, bs_double_bits(collection->p), 8);
+	bs_store_le(header + 8, collection->types.key_type, 4);
+	pq_begintypsend(&result);
+	pq_sendbytes(&result, (const char *) header, HANDED_HEADER);
+	bs_distinct_each_once(collection->keys, append_keys, &result);
+	see_to_files(fcinfo, collection);
+	PG_RETURN_BYTEA_P(pq_endtypsend(&result));
 }
 
 /* (bytea, internal) -> internal: points into the bytes, which outlive the
@@ -234,7 +229,7 @@ bs_collect_final(PG_FUNCTION_ARGS)
 	(void) bs_aggregate_context(fcinfo);
 	if (collection == NULL)
 		PG_RETURN_NULL();
-	n = bs_distinct_count(collection->keys);
+	n = bs_distinct_each_once(collection->keys, NULL, NULL);
 	see_to_files(fcinfo, collection);
 	filter = bs_new_filter(Max((int64) n, 1), collection->p, 0);
 	filter->key_type = collection->types.key_type;

@@ -122,8 +122,13 @@ grow(BsDistinct *set)
 	set->shift--;
 	set->used = 0;
 	for (uint64 i = 0; i < nold; i++)
+	{
 		if (old[i] != 0)
 			insert(set, old[i], old[i]);
+		/* keys that were made up can crowd one place */
+		if (i % 4096 == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
 	pfree(old);
 }
 
@@ -402,11 +407,11 @@ bs_distinct_close(BsDistinct *set)
 /* ---- counting and reading ---- */
 
 /*
- * Distinct keys of the share-th of so many equal shares of a part's values, with
- * the table as working space; false if they do not fit it.
+ * Fills the table with the distinct keys of the share-th of so many equal shares
+ * of a part's values; false if they do not fit it.
  */
 static bool
-count_share(BsDistinct *set, Part *part, uint64 share, uint64 shares, uint64 *count)
+load_share(BsDistinct *set, Part *part, uint64 share, uint64 shares)
 {
 	Reader reader;
 	const uint64 *keys;
@@ -425,71 +430,16 @@ count_share(BsDistinct *set, Part *part, uint64 share, uint64 shares, uint64 *co
 				fits = set->used <= set->nslots / 8 * 7;
 		}
 	stop_reading(&reader);
-	*count += set->used;
 	return fits;
 }
 
-static uint64
-count_part(BsDistinct *set, Part *part)
-{
-	/* as if all were distinct: the table is half full then */
-	uint64 shares = part->keys / (set->nslots / 2) + 1;
-
-	for (; shares < UINT64CONST(1) << 31; shares *= 2)
-	{
-		uint64 count = 0;
-		uint64 share = 0;
-
-		while (share < shares && count_share(set, part, share, shares, &count))
-			share++;
-		if (share == shares)
-			return count;
-	}
-	/* more than can be by chance, so keys that were made up */
-	ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					errmsg("keys are too unevenly distributed to be counted"),
-					errhint("Pass the number of keys: bf_agg(key, n, p).")));
-	return 0;
-}
-
-uint64
-bs_distinct_count(BsDistinct *set)
-{
-	uint64 count;
-
-	flush(set);
-	count = set->has_zero ? 1 : 0;
-	if (set->parts == NULL)
-		return count + set->used;
-	spill(set);
-	for (int i = 0; i < PARTS; i++)
-		if (set->parts[i].keys > 0)
-			count += count_part(set, &set->parts[i]);
-	clear(set);
-	return count;
-}
-
-uint64
-bs_distinct_stored(BsDistinct *set)
-{
-	uint64 stored;
-
-	flush(set);
-	stored = set->used + (set->has_zero ? 1 : 0);
-	for (int i = 0; set->parts && i < PARTS; i++)
-		stored += set->parts[i].keys;
-	return stored;
-}
-
+/* Hands out the keys in the table. */
 static void
-each_in_table(BsDistinct *set, void (*take)(void *target, const uint64 *keys, size_t count),
-			  void *target)
+each_in_table(const BsDistinct *set, BsTakeKeys take, void *target)
 {
 	uint64 piece[PIECE];
 	size_t count = 0;
 
-	if (set->has_zero)
-		piece[count++] = 0;
 	for (uint64 i = 0; i < set->nslots; i++)
 	{
 		if (set->slots[i] == 0)
@@ -505,11 +455,59 @@ each_in_table(BsDistinct *set, void (*take)(void *target, const uint64 *keys, si
 	take(target, piece, count);
 }
 
-void
-bs_distinct_each(BsDistinct *set, void (*take)(void *target, const uint64 *keys, size_t count),
-				 void *target)
+/* Counts the distinct keys of a share and, if take is given, hands them out; a
+ * share that does not fit the table is halved. */
+static uint64
+each_of_share(BsDistinct *set, Part *part, uint64 share, uint64 shares, BsTakeKeys take,
+			  void *target)
 {
+	if (load_share(set, part, share, shares))
+	{
+		if (take)
+			each_in_table(set, take, target);
+		return set->used;
+	}
+	/* more than can be by chance, so keys that were made up */
+	if (shares >= UINT64CONST(1) << 31)
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("keys are too unevenly distributed to be counted"),
+						errhint("Pass the number of keys: bf_agg(key, n, p).")));
+	return each_of_share(set, part, share * 2, shares * 2, take, target) +
+		   each_of_share(set, part, share * 2 + 1, shares * 2, take, target);
+}
+
+uint64
+bs_distinct_each_once(BsDistinct *set, BsTakeKeys take, void *target)
+{
+	uint64 zero = 0;
+	uint64 count;
+
 	flush(set);
+	count = set->has_zero ? 1 : 0;
+	if (take && set->has_zero)
+		take(target, &zero, 1);
+	if (set->parts == NULL)
+	{
+		if (take)
+			each_in_table(set, take, target);
+		return count + set->used;
+	}
+	spill(set);
+	for (int i = 0; i < PARTS; i++)
+		if (set->parts[i].keys > 0)
+			count += each_of_share(set, &set->parts[i], 0, 1, take, target);
+	clear(set);
+	return count;
+}
+
+void
+bs_distinct_each(BsDistinct *set, BsTakeKeys take, void *target)
+{
+	uint64 zero = 0;
+
+	flush(set);
+	if (set->has_zero)
+		take(target, &zero, 1);
 	for (int i = 0; set->parts && i < PARTS; i++)
 	{
 		Reader reader;

@@ -26,16 +26,15 @@ extern void bs_distinct_add_many(BsDistinct *set, const uint8 *keys, size_t coun
 extern bool bs_distinct_spilled(const BsDistinct *set);
 extern void bs_distinct_close(BsDistinct *set);
 
-/* The exact number of distinct keys. */
-extern uint64 bs_distinct_count(BsDistinct *set);
+typedef void (*BsTakeKeys)(void *target, const uint64 *keys, size_t count);
 
-/* Number of keys that bs_distinct_each will hand out. */
-extern uint64 bs_distinct_stored(BsDistinct *set);
+/*
+ * Hands out every key once, in pieces, and returns their exact number; take may be
+ * NULL.  May make files.  Error 54000 for keys that cannot have been hashed.
+ */
+extern uint64 bs_distinct_each_once(BsDistinct *set, BsTakeKeys take, void *target);
 
-/* Hands out all keys, in pieces and about in order; spilled ones may come more
- * than once. */
-extern void bs_distinct_each(BsDistinct *set,
-							 void (*take)(void *target, const uint64 *keys, size_t count),
-							 void *target);
+/* The same faster and about in order, but keys put aside may come repeatedly. */
+extern void bs_distinct_each(BsDistinct *set, BsTakeKeys take, void *target);
 
 #endif

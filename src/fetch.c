@@ -5,8 +5,6 @@
 
 #include "access/detoast.h"
 #include "catalog/pg_type.h"
-#include "miscadmin.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "format.h"
@@ -19,13 +17,29 @@
  * their TOAST value's number replace them. */
 #define STORED_SLOTS 256
 
+/*
+ * A whole filter that is kept: one copy for all call sites of the process, since a
+ * query on a partitioned table has one for every partition.
+ */
+typedef struct Whole
+{
+	struct Whole *next;
+	struct varlena *datum; /* the TOAST pointer or compressed value: its identity */
+	BsFilter *filter;
+	MemoryContext context; /* of all of this */
+	int users;			   /* entries of call sites that point here */
+} Whole;
+
+static Whole *wholes = NULL;
+static size_t whole_bytes = 0;
+
 /* A filter out of line or compressed, as a call site knows it. */
 struct BsStored
 {
-	struct varlena *datum; /* the TOAST pointer or compressed value: its identity */
+	struct varlena *datum;
 	BsFilter header;
 	bool has_header;
-	BsFilter *whole; /* NULL until it pays */
+	Whole *whole; /* NULL until it pays */
 	uint64 lookups;
 	uint64 last_call;
 };
@@ -105,78 +119,61 @@ slot_of(struct varlena *datum)
 }
 
 static inline bool
-is_of(const BsStored *stored, struct varlena *datum)
+same_datum(const struct varlena *a, const struct varlena *b)
+{
+	Size size = VARSIZE_ANY(a);
+
+	return VARSIZE_ANY(b) == size && memcmp(a, b, size) == 0;
+}
+
+static struct varlena *
+copy_datum(MemoryContext context, struct varlena *datum)
 {
 	Size size = VARSIZE_ANY(datum);
 
-	return VARSIZE_ANY(stored->datum) == size && memcmp(stored->datum, datum, size) == 0;
+	return memcpy(MemoryContextAlloc(context, size), datum, size);
 }
+
+/* ---- whole filters that are kept ---- */
 
 static void
-forget(BsCallSite *site, BsStored *stored)
+release_whole(BsStored *stored)
 {
-	if (stored->whole)
-	{
-		site->kept -= VARSIZE(stored->whole);
-		pfree(stored->whole);
-		stored->whole = NULL;
-		stored->lookups = 0; /* has to pay anew, or filters would take turns */
-	}
-}
+	Whole *whole = stored->whole;
 
-static BsStored *
-new_stored(BsCallSite *site, struct varlena *datum)
-{
-	BsStored *stored = MemoryContextAllocZero(site->context, sizeof(BsStored));
-	Size size = VARSIZE_ANY(datum);
-
-	stored->datum = MemoryContextAlloc(site->context, size);
-	memcpy(stored->datum, datum, size);
-	return stored;
-}
-
-/*
- * What the call site knows of a stored filter, from now on; *known tells whether
- * it knew it before.  NULL if another one that this call reads is in its place.
- */
-static BsStored *
-find_stored(BsCallSite *site, struct varlena *datum, bool *known)
-{
-	BsStored **slot;
-
-	*known = true;
-	if (site->last == NULL || !is_of(site->last, datum))
-	{
-		if (site->stored == NULL)
-			site->stored = MemoryContextAllocZero(site->context, STORED_SLOTS * sizeof(BsStored *));
-		slot = &site->stored[slot_of(datum)];
-		if (*slot == NULL || !is_of(*slot, datum))
+	if (whole == NULL)
+		return;
+	stored->whole = NULL;
+	stored->lookups = 0; /* has to pay anew, or filters would take turns */
+	if (--whole->users > 0)
+		return;
+	for (Whole **link = &wholes; *link != NULL; link = &(*link)->next)
+		if (*link == whole)
 		{
-			BsStored *replaced = *slot;
-
-			*known = false;
-			if (replaced && replaced->last_call == site->call)
-				return NULL;
-			*slot = new_stored(site, datum);
-			if (replaced)
-			{
-				forget(site, replaced);
-				pfree(replaced->datum);
-				pfree(replaced);
-			}
+			*link = whole->next;
+			break;
 		}
-		site->last = *slot;
-	}
-	site->last->last_call = site->call;
-	return site->last;
+	whole_bytes -= VARSIZE(whole->filter);
+	MemoryContextDelete(whole->context);
 }
 
-/* Makes room for so many bytes, from what this call does not use, the longest
- * unused first.  One filter is always let in. */
+/* When a call site's memory goes, at the end of its query or after an error. */
+static void
+release_call_site(void *arg)
+{
+	BsCallSite *site = arg;
+
+	for (int i = 0; i < STORED_SLOTS; i++)
+		if (site->stored[i])
+			release_whole(site->stored[i]);
+}
+
+/* Makes room for so many bytes, from what this call site keeps and this call does
+ * not use, the longest unused first.  One filter is always let in. */
 static bool
 make_room(BsCallSite *site, size_t bytes)
 {
-	while (site->kept > 0 && site->kept + bytes > bs_hash_memory_limit())
+	while (whole_bytes > 0 && whole_bytes + bytes > bs_hash_memory_limit())
 	{
 		BsStored *oldest = NULL;
 
@@ -190,26 +187,115 @@ make_room(BsCallSite *site, size_t bytes)
 		}
 		if (oldest == NULL)
 			return false;
-		forget(site, oldest);
+		release_whole(oldest);
 	}
 	return true;
 }
 
-/* Reads the whole to keep it, if there is room. */
+static Whole *
+find_whole(const struct varlena *datum)
+{
+	for (Whole *whole = wholes; whole != NULL; whole = whole->next)
+		if (same_datum(whole->datum, datum))
+			return whole;
+	return NULL;
+}
+
+static Whole *
+read_whole(struct varlena *datum)
+{
+	/* goes with the caller's memory until all has gone well */
+	MemoryContext context =
+		AllocSetContextCreate(CurrentMemoryContext, "bloomset stored filter", ALLOCSET_SMALL_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	Whole *whole = palloc0(sizeof(Whole));
+
+	whole->context = context;
+	whole->datum = copy_datum(context, datum);
+	whole->filter = (BsFilter *) detoast_attr(datum);
+	MemoryContextSwitchTo(caller);
+	check(whole->filter, VARSIZE(whole->filter));
+
+	MemoryContextSetParent(context, TopMemoryContext);
+	whole->next = wholes;
+	wholes = whole;
+	whole_bytes += VARSIZE(whole->filter);
+	return whole;
+}
+
+/* Keeps the whole, reading it if no other call site has it, if there is room. */
 static void
 keep_whole(BsCallSite *site, BsStored *stored)
 {
-	MemoryContext caller;
-	BsFilter *whole;
+	Whole *whole = find_whole(stored->datum);
 
-	if (!make_room(site, toast_raw_datum_size(PointerGetDatum(stored->datum))))
-		return;
-	caller = MemoryContextSwitchTo(site->context);
-	whole = (BsFilter *) detoast_attr(stored->datum);
-	MemoryContextSwitchTo(caller);
-	check(whole, VARSIZE(whole));
+	if (whole == NULL)
+	{
+		if (!make_room(site, toast_raw_datum_size(PointerGetDatum(stored->datum))))
+			return;
+		whole = read_whole(stored->datum);
+	}
+	whole->users++;
 	stored->whole = whole;
-	site->kept += VARSIZE(whole);
+}
+
+/* ---- what a call site knows ---- */
+
+static BsStored *
+new_stored(BsCallSite *site, struct varlena *datum)
+{
+	BsStored *stored = MemoryContextAllocZero(site->context, sizeof(BsStored));
+
+	stored->datum = copy_datum(site->context, datum);
+	return stored;
+}
+
+static void
+prepare_call_site(BsCallSite *site)
+{
+	MemoryContextCallback *callback =
+		MemoryContextAllocZero(site->context, sizeof(MemoryContextCallback));
+
+	site->stored = MemoryContextAllocZero(site->context, STORED_SLOTS * sizeof(BsStored *));
+	callback->func = release_call_site;
+	callback->arg = site;
+	MemoryContextRegisterResetCallback(site->context, callback);
+}
+
+/*
+ * What the call site knows of a stored filter, from now on; *known tells whether
+ * it knew it before.  NULL if another one that this call reads is in its place.
+ */
+static BsStored *
+find_stored(BsCallSite *site, struct varlena *datum, bool *known)
+{
+	BsStored **slot;
+
+	*known = true;
+	if (site->last == NULL || !same_datum(site->last->datum, datum))
+	{
+		if (site->stored == NULL)
+			prepare_call_site(site);
+		slot = &site->stored[slot_of(datum)];
+		if (*slot == NULL || !same_datum((*slot)->datum, datum))
+		{
+			BsStored *replaced = *slot;
+
+			*known = false;
+			if (replaced && replaced->last_call == site->call)
+				return NULL;
+			*slot = new_stored(site, datum);
+			if (replaced)
+			{
+				release_whole(replaced);
+				pfree(replaced->datum);
+				pfree(replaced);
+			}
+		}
+		site->last = *slot;
+	}
+	site->last->last_call = site->call;
+	return site->last;
 }
 
 static const BsFilter *
@@ -263,7 +349,7 @@ open_stored(BsReader *reader, BsCallSite *site, struct varlena *datum)
 	if (stored && stored->whole == NULL && !can_slice(datum))
 		keep_whole(site, stored);
 	if (stored && stored->whole)
-		reader->header = reader->whole = stored->whole;
+		reader->header = reader->whole = stored->whole->filter;
 	else if (stored && can_slice(datum))
 	{
 		read_header(stored);
@@ -285,8 +371,8 @@ bs_whole_at_hand(BsCallSite *site, Datum filter)
 		check((const BsFilter *) datum, VARSIZE(datum));
 		return (const BsFilter *) datum;
 	}
-	if (site->last && site->last->whole && is_of(site->last, datum))
-		return site->last->whole;
+	if (site->last && site->last->whole && same_datum(site->last->datum, datum))
+		return site->last->whole->filter;
 	return NULL;
 }
 
@@ -332,8 +418,8 @@ stored_contains(BsReader *reader, uint64 hash)
 		keep_whole(reader->site, stored);
 	if (stored->whole)
 	{
-		reader->header = reader->whole = stored->whole;
-		return bs_filter_contains(stored->whole, hash);
+		reader->header = reader->whole = stored->whole->filter;
+		return bs_filter_contains(reader->whole, hash);
 	}
 
 	start = bs_block_start(&stored->header, hash, &length);
@@ -371,7 +457,7 @@ bs_fetch(BsCallSite *site, Datum filter)
 	stored = find_stored(site, datum, &known);
 	if (stored && stored->whole == NULL && known)
 		keep_whole(site, stored);
-	return stored && stored->whole ? stored->whole : detoasted(datum);
+	return stored && stored->whole ? stored->whole->filter : detoasted(datum);
 }
 
 const BsFilter *

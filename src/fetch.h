@@ -24,7 +24,6 @@ typedef struct BsCallSite
 	BsStored *last;				 /* the one of the last look-up */
 	MemoryContext context;		 /* of all of these */
 	MemoryContext maker_context; /* of an element's maker, which may change */
-	size_t kept;				 /* bytes of the whole filters kept */
 	uint64 call;				 /* number of the call, to tell what is in use */
 } BsCallSite;
 

@@ -15,8 +15,11 @@
 #include "bloomset.h"
 
 #include "access/htup_details.h"
+#include "catalog/dependency.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
+#include "commands/extension.h"
 #include "nodes/pathnodes.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
@@ -28,7 +31,6 @@
 PG_FUNCTION_INFO_V1(bs_contains_support);
 
 #define UNKNOWN_SELECTIVITY 0.5
-#define DEFAULT_RATE 0.01 /* of bf_agg(key) */
 
 /* What is known of a filter. */
 typedef struct Known
@@ -36,6 +38,18 @@ typedef struct Known
 	double keys; /* distinct ones */
 	double rate; /* of false positives */
 } Known;
+
+/* PostgreSQL 14 added the planner's data as an argument. */
+static Relids
+varnos_of(PlannerInfo *root, Node *node)
+{
+#if PG_VERSION_NUM >= 140000
+	return pull_varnos(root, node);
+#else
+	(void) root;
+	return pull_varnos(node);
+#endif
+}
 
 /* ---- the number of distinct values of an expression ---- */
 
@@ -91,49 +105,58 @@ find_initplan(PlannerInfo *root, int paramid)
 	return NULL;
 }
 
-static double
-constant_argument(Aggref *aggref, int argno, double otherwise)
+static bool
+constant_argument(Aggref *aggref, int argno, Oid type, Datum *value)
 {
-	TargetEntry *entry;
-	Const *constant;
+	TargetEntry *entry = list_nth(aggref->args, argno);
+	Const *constant = (Const *) entry->expr;
 
-	if (list_length(aggref->args) <= argno)
-		return otherwise;
-	entry = list_nth(aggref->args, argno);
-	constant = (Const *) entry->expr;
-	if (!IsA(constant, Const) || constant->constisnull)
-		return otherwise;
-	if (constant->consttype == INT8OID)
-		return (double) DatumGetInt64(constant->constvalue);
-	if (constant->consttype == FLOAT8OID)
-		return DatumGetFloat8(constant->constvalue);
-	return otherwise;
+	if (!IsA(constant, Const) || constant->constisnull || constant->consttype != type)
+		return false;
+	*value = constant->constvalue;
+	return true;
+}
+
+/* An aggregate of this extension that builds a filter from keys. */
+static bool
+is_bf_agg(Node *node)
+{
+	Aggref *aggref = (Aggref *) node;
+	Oid extension = get_extension_oid("bloomset", true);
+	char *name;
+
+	if (!IsA(aggref, Aggref) || !OidIsValid(extension) ||
+		getExtensionOfObject(ProcedureRelationId, aggref->aggfnoid) != extension)
+		return false;
+	name = get_func_name(aggref->aggfnoid);
+	return name != NULL && strcmp(name, "bf_agg") == 0;
 }
 
 /* bf_agg over one table: not more keys than rows, distinct values, or n. */
 static bool
 know_built(PlannerInfo *subroot, Known *known)
 {
-	TargetEntry *result = linitial_node(TargetEntry, subroot->parse->targetList);
-	Aggref *aggref = (Aggref *) result->expr;
+	Query *query = subroot->parse;
+	Aggref *aggref = (Aggref *) linitial_node(TargetEntry, query->targetList)->expr;
 	RelOptInfo *rel;
 	double nullfrac;
 	double distinct;
 	int nargs;
-	char *name;
+	Datum value;
 
-	if (!IsA(aggref, Aggref) || subroot->simple_rel_array_size != 2 ||
-		(rel = subroot->simple_rel_array[1]) == NULL)
-		return false;
-	name = get_func_name(aggref->aggfnoid);
-	if (name == NULL || strcmp(name, "bf_agg") != 0)
+	if (!is_bf_agg((Node *) aggref) || query->groupClause != NIL || query->groupingSets != NIL ||
+		query->havingQual != NULL || aggref->aggfilter != NULL ||
+		subroot->simple_rel_array_size != 2 || (rel = subroot->simple_rel_array[1]) == NULL)
 		return false;
 
-	nargs = list_length(aggref->aggargtypes); /* args may have more, to sort by */
-	known->rate = constant_argument(aggref, nargs - 1, DEFAULT_RATE);
+	/* args may have more, to sort by */
+	nargs = list_length(aggref->aggargtypes);
+	known->rate = BS_DEFAULT_RATE;
+	if (nargs >= 2 && constant_argument(aggref, nargs - 1, FLOAT8OID, &value))
+		known->rate = DatumGetFloat8(value);
 	known->keys = rel->rows;
-	if (nargs == 3)
-		known->keys = Min(known->keys, constant_argument(aggref, 1, known->keys));
+	if (nargs == 3 && constant_argument(aggref, 1, INT8OID, &value))
+		known->keys = Min(known->keys, (double) DatumGetInt64(value));
 	distinct = distinct_values(subroot, (Node *) linitial_node(TargetEntry, aggref->args)->expr, 0,
 							   &nullfrac);
 	if (distinct > 0)
@@ -141,24 +164,43 @@ know_built(PlannerInfo *subroot, Known *known)
 	return true;
 }
 
-/* Whether one of the subquery's tables is joined in the query or in one around it. */
 static bool
-is_prescreen(PlannerInfo *root, PlannerInfo *subroot)
+reads_table(PlannerInfo *subroot, Oid table)
 {
-	ListCell *inner;
-	ListCell *outer;
+	ListCell *lc;
+
+	foreach (lc, subroot->parse->rtable)
+	{
+		RangeTblEntry *entry = lfirst_node(RangeTblEntry, lc);
+
+		if (entry->rtekind == RTE_RELATION && entry->relid == table)
+			return true;
+	}
+	return false;
+}
+
+/* Whether one of the subquery's tables is joined to the one whose rows are asked
+ * for, in the query or in one around it. */
+static bool
+is_prescreen(PlannerInfo *root, PlannerInfo *subroot, Node *key)
+{
+	Relids asked = varnos_of(root, key);
 
 	for (PlannerInfo *level = root; level != NULL; level = level->parent_root)
-		foreach (outer, level->parse->rtable)
-			foreach (inner, subroot->parse->rtable)
-			{
-				RangeTblEntry *a = lfirst_node(RangeTblEntry, outer);
-				RangeTblEntry *b = lfirst_node(RangeTblEntry, inner);
+	{
+		int varno = 0;
+		ListCell *lc;
 
-				if (a->rtekind == RTE_RELATION && b->rtekind == RTE_RELATION &&
-					a->relid == b->relid)
-					return true;
-			}
+		foreach (lc, level->parse->rtable)
+		{
+			RangeTblEntry *entry = lfirst_node(RangeTblEntry, lc);
+
+			varno++;
+			if (entry->rtekind == RTE_RELATION && reads_table(subroot, entry->relid) &&
+				!(level == root && bms_is_member(varno, asked)))
+				return true;
+		}
+	}
 	return false;
 }
 
@@ -183,7 +225,7 @@ selectivity(SupportRequestSelectivity *request)
 
 		if (subroot == NULL || subroot->parse->targetList == NIL)
 			return UNKNOWN_SELECTIVITY;
-		if (is_prescreen(root, subroot))
+		if (is_prescreen(root, subroot, key))
 			return 1;
 		if (!know_built(subroot, &known))
 			return UNKNOWN_SELECTIVITY;
