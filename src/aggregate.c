@@ -97,7 +97,6 @@ getarg_state(FunctionCallInfo fcinfo, int argno)
 Datum
 bs_agg_trans(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = bs_aggregate_context(fcinfo);
 	BsCallSite *site = bs_call_site(fcinfo);
 	BuildState *state = getarg_state(fcinfo, 0);
 	BsKeyMaker *maker;
@@ -106,6 +105,8 @@ bs_agg_trans(PG_FUNCTION_ARGS)
 	check_parameters(fcinfo, state ? state->filter : NULL);
 	if (state == NULL)
 	{
+		/* a state that is there can only come from an aggregate */
+		MemoryContext context = bs_aggregate_context(fcinfo);
 		MemoryContext caller = MemoryContextSwitchTo(context);
 
 		state = new_state(context, bs_new_filter(PG_GETARG_INT64(2), PG_GETARG_FLOAT8(3), 0));

@@ -204,12 +204,23 @@ typedef struct Geometry
 	uint32_t k;
 } Geometry;
 
+/* A division, but for the powers of two that all large filters have. */
+static inline uint64_t
+number_of_blocks(const BsFilter *f)
+{
+#ifdef __GNUC__
+	if ((f->block_bits & (f->block_bits - 1)) == 0)
+		return f->m >> __builtin_ctz(f->block_bits);
+#endif
+	return f->m / f->block_bits;
+}
+
 static inline Geometry
 geometry(const BsFilter *f)
 {
 	Geometry g;
 
-	g.blocks = f->m / f->block_bits;
+	g.blocks = number_of_blocks(f);
 	g.seed_mix = f->seed ? fmix(f->seed) : 0;
 	g.block_bits = f->block_bits;
 	g.k = f->k;
@@ -353,16 +364,38 @@ bs_filter_add_mixed(BsFilter *f, const uint64_t *mixed, size_t count)
 	}
 }
 
+/* The next bit of the chain, as the lowest of the result. */
+static inline uint32_t
+test_next(const Geometry *g, const uint8_t *block, uint64_t *x)
+{
+	uint32_t bit = next_bit(g, x);
+
+	return (uint32_t) block[bit >> 3] >> (bit & 7);
+}
+
+/*
+ * The first four bits together: after each of them alone it would be as likely as
+ * not that a key which is not in needs no more, which no CPU can predict.
+ */
 static inline bool
 all_set(const Geometry *g, const uint8_t *block, uint64_t x)
 {
-	for (uint32_t i = 0; i < g->k; i++)
-	{
-		uint32_t bit = next_bit(g, &x);
+	uint32_t i = 0;
 
-		if (!((block[bit >> 3] >> (bit & 7)) & 1))
+	if (g->k >= 4)
+	{
+		uint32_t set = test_next(g, block, &x);
+
+		set &= test_next(g, block, &x);
+		set &= test_next(g, block, &x);
+		set &= test_next(g, block, &x);
+		if (!(set & 1))
 			return false;
+		i = 4;
 	}
+	for (; i < g->k; i++)
+		if (!(test_next(g, block, &x) & 1))
+			return false;
 	return true;
 }
 

@@ -371,7 +371,14 @@ bs_whole_at_hand(BsCallSite *site, Datum filter)
 		check((const BsFilter *) datum, VARSIZE(datum));
 		return (const BsFilter *) datum;
 	}
-	if (site->last && site->last->whole && same_datum(site->last->datum, datum))
+	if (site->last == NULL || site->last->whole == NULL)
+		return NULL;
+	/* of a length known to the compiler, which then needs no call for it */
+	if (VARATT_IS_EXTERNAL_ONDISK(datum)
+			? VARATT_IS_EXTERNAL_ONDISK(site->last->datum) &&
+				  memcmp(VARDATA_EXTERNAL(site->last->datum), VARDATA_EXTERNAL(datum),
+						 sizeof(struct varatt_external)) == 0
+			: same_datum(site->last->datum, datum))
 		return site->last->whole->filter;
 	return NULL;
 }
