@@ -5,6 +5,8 @@
 #   make unit                   the tests of the pure C parts, no server needed
 #   make unit-sanitize          the same under AddressSanitizer and UBSan
 #   make fuzz                   hostile bytes for a minute (clang's libFuzzer)
+#   make bench                  ratios against the alternatives (BENCH='--quick', BENCH='--out doc')
+#   make instructions           instructions per row, counted by valgrind
 #   script/test                 both, in a throwaway server of its own
 #
 # The version number stands in bloomset.control only; "make check-version"
@@ -55,7 +57,7 @@ UNIT = $(patsubst test/unit/%_test.c,$(UNIT_BUILD)/%_test,$(wildcard test/unit/*
 	$(UNIT_BUILD)/format_test_ofast
 UNIT_SOURCES = $(wildcard test/unit/*.h) src/bloom.c src/format.c $(wildcard src/*.h)
 
-.PHONY: unit unit-sanitize fuzz check-version sizing-table
+.PHONY: unit unit-sanitize fuzz bench instructions check-version sizing-table
 unit: $(UNIT)
 	@for t in $(UNIT); do echo "# $$t"; $$t || exit 1; done
 
@@ -78,6 +80,12 @@ fuzz: test/fuzz/format_fuzz.c $(UNIT_SOURCES)
 	@mkdir -p test/unit/build/corpus
 	clang -g -O1 -fsanitize=fuzzer $(SANITIZE) -Isrc -o test/unit/build/format_fuzz $< src/bloom.c src/format.c -lm
 	test/unit/build/format_fuzz -max_len=4096 -max_total_time=$(FUZZ_SECONDS) test/unit/build/corpus test/fuzz/corpus
+
+bench:
+	test/bench/bench $(BENCH)
+
+instructions:
+	test/bench/instructions
 
 check-version:
 	@script/check-version $(EXTVERSION)

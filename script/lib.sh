@@ -356,7 +356,8 @@ owns it or as root, or take PostgreSQL 18 or a package of Debian or Ubuntu."
 start_server() {
   run initdb.log "$bindir/initdb" --pgdata=data --username=postgres --auth=trust \
     --encoding=UTF8 --locale=C --no-sync || { show_log initdb.log; die "initdb failed"; }
-  cat >server.conf - bloomset.conf <<EOF
+  cat - bloomset.conf >server.conf
+  cat >>server.conf <<EOF
 listen_addresses = ''
 unix_socket_directories = '$tmp'
 port = $PORT
