@@ -41,6 +41,7 @@ struct BsStored
 	bool has_header;
 	Whole *whole; /* NULL until it pays */
 	uint64 lookups;
+	int evictions; /* how often it had to make room for others */
 	uint64 last_call;
 };
 
@@ -144,7 +145,6 @@ release_whole(BsStored *stored)
 	if (whole == NULL)
 		return;
 	stored->whole = NULL;
-	stored->lookups = 0; /* has to pay anew, or filters would take turns */
 	if (--whole->users > 0)
 		return;
 	for (Whole **link = &wholes; *link != NULL; link = &(*link)->next)
@@ -188,6 +188,9 @@ make_room(BsCallSite *site, size_t bytes)
 		if (oldest == NULL)
 			return false;
 		release_whole(oldest);
+		/* has to pay anew, and more, or filters would take turns */
+		oldest->lookups = 0;
+		oldest->evictions = Min(oldest->evictions + 1, 16);
 	}
 	return true;
 }
@@ -421,7 +424,7 @@ stored_contains(BsReader *reader, uint64 hash)
 	uint8 *block;
 	bool result;
 
-	if (++stored->lookups >= bs_filter_size(stored->header.m) / LOOKUP_BYTES)
+	if (++stored->lookups >= (bs_filter_size(stored->header.m) / LOOKUP_BYTES) << stored->evictions)
 		keep_whole(reader->site, stored);
 	if (stored->whole)
 	{
