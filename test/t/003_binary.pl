@@ -11,7 +11,8 @@ my $library = 'bloomset.so';
 plan skip_all => "$library is not in this folder" unless -e $library;
 plan skip_all => 'no objdump' if system('objdump --version >/dev/null 2>&1') != 0;
 
-# A package is built on one CPU and run on another.
+# A package is built on one CPU and run on another.  (tzcnt is not looked for: compilers
+# write it as "rep bsf", which older CPUs take for the bsf it stands for.)
 SKIP:
 {
 	skip 'not x86-64', 1 unless $Config{archname} =~ /x86_64/;
@@ -20,7 +21,7 @@ SKIP:
 	while (<$code>)
 	{
 		$found{$1}++ if /\s(v[a-z0-9]+)\s.*%[xyz]mm/;    # AVX and later
-		$found{$1}++ if /\s(pclmul\w*|aes\w+|popcnt|crc32\w*|pshufb|pmulld|ptest|blendv\w*|mulx|pdep|pext|tzcnt|lzcnt)\s/;
+		$found{$1}++ if /\s(pclmul\w*|aes\w+|popcnt|crc32\w*|pshufb|pmulld|ptest|blendv\w*|mulx|pdep|pext|lzcnt)\s/;
 	}
 	close($code);
 	is_deeply(\%found, {}, 'no instruction beyond SSE2');
