@@ -79,7 +79,6 @@ get_rate(FunctionCallInfo fcinfo)
 Datum
 bs_collect_trans(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = bs_aggregate_context(fcinfo);
 	BsCallSite *site = bs_call_site(fcinfo);
 	Collection *collection = PG_ARGISNULL(0) ? NULL : (Collection *) PG_GETARG_POINTER(0);
 	double p = get_rate(fcinfo);
@@ -88,6 +87,9 @@ bs_collect_trans(PG_FUNCTION_ARGS)
 
 	if (collection == NULL)
 	{
+		/* a state that is there can only come from an aggregate */
+		MemoryContext context = bs_aggregate_context(fcinfo);
+
 		(void) bs_layout(1, p); /* for its errors */
 		collection = new_collection(context, p);
 		collection->keys =

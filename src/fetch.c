@@ -1,5 +1,5 @@
 /*
- * fetch.c - how a filter that is an argument is read.
+ * fetch.c - call sites, and how a filter that is an argument is read at one.
  */
 #include "fetch.h"
 

@@ -1,5 +1,5 @@
 /*
- * fetch.h - how a filter that is an argument is read.
+ * fetch.h - call sites, and how a filter that is an argument is read at one.
  *
  * A filter in memory is used in place.  A stored one arrives as its TOAST pointer,
  * for every row anew: a call site reads single blocks of it at first, and the

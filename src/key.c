@@ -154,7 +154,7 @@ key_of_string(const BsKeyMaker *maker, const char *text, size_t length)
 	return key;
 }
 
-/* Text, but with a hash function whose result depends on the CPU's signedness. */
+/* Here because its own hash function depends on whether the CPU's char is signed. */
 static BsKey
 key_of_char(BsKeyMaker *maker, Datum value)
 {

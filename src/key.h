@@ -61,6 +61,9 @@ bs_make_key(BsKeyMaker *maker, Datum value)
 /* The upper 24 bits of a key type, from what the type is made of. */
 extern uint32 bs_key_type_digest(const void *bytes, size_t length);
 
+/* The class with the digest of one key type: arrays and ranges. */
+extern uint32 bs_key_type_with(BsKeyClass key_class, uint32 inner);
+
 /* What keys of a key type are called: "text keys", or in short "text", NULL where
  * nothing is known.  Looks into pg_type for types without a number. */
 extern const char *bs_key_type_name(uint32 key_type);

@@ -46,16 +46,6 @@ hash_value(XXH3_state_t *state, BsKeyMaker *maker, Datum value, bool isnull)
 	return key.type;
 }
 
-/* The class with a digest of one key type. */
-static uint32
-key_type_of(BsKeyClass key_class, uint32 inner)
-{
-	uint8 bytes[4];
-
-	bs_store_le(bytes, inner, sizeof(bytes));
-	return key_class | bs_key_type_digest(bytes, sizeof(bytes));
-}
-
 static BsKey
 finish(XXH3_state_t *state, uint32 key_type)
 {
@@ -91,7 +81,7 @@ key_of_array(BsKeyMaker *maker, Datum value)
 		/* the first one with a value tells what the records are made of */
 		if (!typed && !isnull)
 		{
-			key_type = key_type_of(BS_KEY_ARRAY, element_type);
+			key_type = bs_key_type_with(BS_KEY_ARRAY, element_type);
 			typed = true;
 		}
 		CHECK_FOR_INTERRUPTS();
@@ -109,7 +99,7 @@ bs_nested_array_maker(BsKeyMaker *maker, Oid element_type)
 {
 	maker->element = bs_key_maker(element_type, maker->collation, maker->context);
 	maker->has_records = maker->element->has_records;
-	maker->key_type = key_type_of(BS_KEY_ARRAY, maker->element->key_type);
+	maker->key_type = bs_key_type_with(BS_KEY_ARRAY, maker->element->key_type);
 	maker->make = key_of_array;
 }
 
@@ -227,7 +217,7 @@ present_key_type(BsKeyMaker *maker)
 		return maker->key_type;
 	check_stack_depth();
 	if (key_class != BS_KEY_RECORD)
-		return key_type_of(key_class, present_key_type(maker->element));
+		return bs_key_type_with(key_class, present_key_type(maker->element));
 	type = getBaseType(maker->sql_type);
 	if (type == RECORDOID)
 		return BS_KEY_RECORD;
@@ -276,7 +266,7 @@ key_of_range_in(BsKeyMaker *maker, TypeCacheEntry *range_type, const RangeType *
 		inner = hash_value(&state, maker->element, upper.val, upper.infinite);
 	else
 		hash_value(&state, maker->element, upper.val, upper.infinite);
-	return finish(&state, key_type_of(BS_KEY_CLASS(maker->key_type), inner));
+	return finish(&state, bs_key_type_with(BS_KEY_CLASS(maker->key_type), inner));
 }
 
 static BsKey
@@ -356,5 +346,5 @@ bs_nested_range_maker(BsKeyMaker *maker, Oid range_type, bool multirange)
 		bs_key_maker(range->rngelemtype->type_id, range->rng_collation, maker->context);
 	maker->has_records = maker->element->has_records;
 	maker->key_type =
-		key_type_of(multirange ? BS_KEY_MULTIRANGE : BS_KEY_RANGE, maker->element->key_type);
+		bs_key_type_with(multirange ? BS_KEY_MULTIRANGE : BS_KEY_RANGE, maker->element->key_type);
 }

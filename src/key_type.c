@@ -42,6 +42,15 @@ bs_key_type_digest(const void *bytes, size_t length)
 	return (uint32) (XXH3_64bits(bytes, length) >> 40) << 8;
 }
 
+uint32
+bs_key_type_with(BsKeyClass key_class, uint32 inner)
+{
+	uint8 bytes[4];
+
+	bs_store_le(bytes, inner, sizeof(bytes));
+	return key_class | bs_key_type_digest(bytes, sizeof(bytes));
+}
+
 /* The first type of this name's digest; a scan, but only for messages. */
 static const char *
 other_type_name(uint32 key_type)
@@ -71,13 +80,8 @@ static const char *
 nested_type_name(uint32 key_type, const char *class_name)
 {
 	for (size_t i = 0; i < lengthof(key_classes); i++)
-	{
-		uint8 inner[4];
-
-		bs_store_le(inner, key_classes[i].key_class, sizeof(inner));
-		if (key_type == (BS_KEY_CLASS(key_type) | bs_key_type_digest(inner, sizeof(inner))))
+		if (key_type == bs_key_type_with(BS_KEY_CLASS(key_type), key_classes[i].key_class))
 			return psprintf("%s %s", key_classes[i].name, class_name);
-	}
 	return class_name;
 }
 
@@ -114,16 +118,6 @@ cast_for(uint32 key_type)
 	return NULL;
 }
 
-/* The type of array keys whose elements are of this type. */
-static uint32
-array_of(uint32 element)
-{
-	uint8 bytes[4];
-
-	bs_store_le(bytes, element, sizeof(bytes));
-	return BS_KEY_ARRAY | bs_key_type_digest(bytes, sizeof(bytes));
-}
-
 void
 bs_key_type_mismatch(const BsFilter *f, const BsKey *key, const BsKeyMaker *maker)
 {
@@ -137,7 +131,7 @@ bs_key_type_mismatch(const BsFilter *f, const BsKey *key, const BsKeyMaker *make
 		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
 						errmsg("bloomfilter holds %s of another composition", holds),
 						errdetail("The number or the types of their columns differ.")));
-	if (key->type == array_of(f->key_type))
+	if (key->type == bs_key_type_with(BS_KEY_ARRAY, f->key_type))
 		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
 						errmsg("bloomfilter holds %s, not %s", holds, given),
 						errhint("To ask for or add the elements of an array, use bf_contains_any,"
