@@ -6,10 +6,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "bytes.h"
 #include "key_type.h"
 #include "sizing_table.h"
 
-#define POLL_BYTES (1 << 20)
 #define CACHE_LINE 64
 #define SMALL_BLOCKS 128 /* from so many blocks on, whole blocks waste under 1% */
 
@@ -25,13 +25,6 @@
 #define SHARD_SALT UINT64_C(0x5368617264730000)
 
 void (*bs_poll)(void) = NULL;
-
-static inline void
-poll_host(void)
-{
-	if (bs_poll)
-		bs_poll();
-}
 
 /* High and low half of the 128-bit product. */
 static inline uint64_t
@@ -452,13 +445,13 @@ bs_filter_unite(BsFilter *dst, const BsFilter *src)
 	size_t bytes = dst->m / 8;
 
 	merge_headers(dst, src);
-	for (size_t start = 0; start < bytes; start += POLL_BYTES)
+	for (size_t start = 0; start < bytes; start += BS_PIECE)
 	{
-		size_t end = bytes - start < POLL_BYTES ? bytes : start + POLL_BYTES;
+		size_t end = bytes - start < BS_PIECE ? bytes : start + BS_PIECE;
 
 		for (size_t i = start; i < end; i++)
 			dst->bits[i] |= src->bits[i];
-		poll_host();
+		bs_poll_host();
 	}
 }
 
@@ -468,13 +461,13 @@ bs_filter_intersect(BsFilter *dst, const BsFilter *src)
 	size_t bytes = dst->m / 8;
 
 	merge_headers(dst, src);
-	for (size_t start = 0; start < bytes; start += POLL_BYTES)
+	for (size_t start = 0; start < bytes; start += BS_PIECE)
 	{
-		size_t end = bytes - start < POLL_BYTES ? bytes : start + POLL_BYTES;
+		size_t end = bytes - start < BS_PIECE ? bytes : start + BS_PIECE;
 
 		for (size_t i = start; i < end; i++)
 			dst->bits[i] &= src->bits[i];
-		poll_host();
+		bs_poll_host();
 	}
 }
 
@@ -522,12 +515,12 @@ popcount_polled(const uint8_t *a, const uint8_t *b, size_t bytes)
 {
 	uint64_t count = 0;
 
-	for (size_t start = 0; start < bytes; start += POLL_BYTES)
+	for (size_t start = 0; start < bytes; start += BS_PIECE)
 	{
-		size_t length = bytes - start < POLL_BYTES ? bytes - start : POLL_BYTES;
+		size_t length = bytes - start < BS_PIECE ? bytes - start : BS_PIECE;
 
 		count += popcount_bytes(a + start, b ? b + start : NULL, length);
-		poll_host();
+		bs_poll_host();
 	}
 	return count;
 }
@@ -579,9 +572,9 @@ bs_filter_rate(const BsFilter *f)
 			rate *= fill;
 		sum += rate;
 		since_poll += block_bytes;
-		if (since_poll >= POLL_BYTES)
+		if (since_poll >= BS_PIECE)
 		{
-			poll_host();
+			bs_poll_host();
 			since_poll = 0;
 		}
 	}

@@ -8,6 +8,7 @@
 #include "executor/nodeHash.h"
 #endif
 
+#include "bytes.h"
 #include "key.h"
 
 #ifdef PG_MODULE_MAGIC_EXT
@@ -94,8 +95,9 @@ bs_new_filter(int64 n, double p, int64 seed)
 {
 	BsLayout layout = bs_layout(n, p);
 	size_t size = bs_filter_size(layout.m);
-	BsFilter *f = palloc0(size);
+	BsFilter *f = palloc(size);
 
+	bs_bytes_zero((uint8 *) f, size);
 	SET_VARSIZE(f, size);
 	bs_filter_init(f, &layout, n, p, (uint64) seed);
 	return f;
@@ -127,7 +129,7 @@ bs_copy_filter(const BsFilter *f)
 {
 	BsFilter *copy = palloc(VARSIZE(f));
 
-	memcpy(copy, f, VARSIZE(f));
+	bs_bytes_copy((uint8 *) copy, (const uint8 *) f, VARSIZE(f));
 	return copy;
 }
 

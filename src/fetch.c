@@ -5,6 +5,7 @@
 
 #include "access/detoast.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "format.h"
@@ -12,6 +13,9 @@
 
 /* A look-up by slices costs about as much as reading so many bytes at once. */
 #define LOOKUP_BYTES (32 * 1024)
+
+/* Of stored filters, between two checks for interrupts. */
+#define PIECE_BYTES (4 << 20)
 
 /* Stored filters that a call site remembers; others with the same remainder of
  * their TOAST value's number replace them. */
@@ -25,7 +29,7 @@ typedef struct Whole
 {
 	struct Whole *next;
 	struct varlena *datum; /* the TOAST pointer or compressed value: its identity */
-	BsFilter *filter;
+	const BsFilter *filter;
 	MemoryContext context; /* of all of this */
 	int users;			   /* entries of call sites that point here */
 } Whole;
@@ -135,6 +139,45 @@ copy_datum(MemoryContext context, struct varlena *datum)
 	return memcpy(MemoryContextAlloc(context, size), datum, size);
 }
 
+/* Header and bits follow the length word of the stored value. */
+static uint8 *
+read_slice(struct varlena *datum, size_t offset, size_t length)
+{
+	struct varlena *slice = detoast_attr_slice(datum, (int32) offset, (int32) length);
+
+	if (VARSIZE(slice) - VARHDRSZ != length)
+		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("bloomfilter value is damaged"),
+						errdetail("It is shorter than its header says.")));
+	return (uint8 *) VARDATA(slice);
+}
+
+/* detoast_attr, which no interrupt stops, in pieces. */
+static const BsFilter *
+detoasted(struct varlena *datum)
+{
+	size_t size = toast_raw_datum_size(PointerGetDatum(datum));
+	BsFilter *f;
+
+	if (size <= PIECE_BYTES || !can_slice(datum))
+		f = (BsFilter *) detoast_attr(datum);
+	else
+	{
+		f = palloc(size);
+		SET_VARSIZE(f, size);
+		for (size_t at = 0; at < size - VARHDRSZ; at += PIECE_BYTES)
+		{
+			size_t length = Min(size - VARHDRSZ - at, PIECE_BYTES);
+			uint8 *bytes = read_slice(datum, at, length);
+
+			memcpy(VARDATA(f) + at, bytes, length);
+			pfree(bytes - VARHDRSZ);
+			CHECK_FOR_INTERRUPTS();
+		}
+	}
+	check(f, VARSIZE(f));
+	return f;
+}
+
 /* ---- whole filters that are kept ---- */
 
 static void
@@ -215,9 +258,8 @@ read_whole(struct varlena *datum)
 
 	whole->context = context;
 	whole->datum = copy_datum(context, datum);
-	whole->filter = (BsFilter *) detoast_attr(datum);
+	whole->filter = detoasted(datum);
 	MemoryContextSwitchTo(caller);
-	check(whole->filter, VARSIZE(whole->filter));
 
 	MemoryContextSetParent(context, TopMemoryContext);
 	whole->next = wholes;
@@ -299,27 +341,6 @@ find_stored(BsCallSite *site, struct varlena *datum, bool *known)
 	}
 	site->last->last_call = site->call;
 	return site->last;
-}
-
-static const BsFilter *
-detoasted(struct varlena *datum)
-{
-	const BsFilter *f = (const BsFilter *) detoast_attr(datum);
-
-	check(f, VARSIZE(f));
-	return f;
-}
-
-/* Header and bits follow the length word of the stored value. */
-static uint8 *
-read_slice(struct varlena *datum, size_t offset, size_t length)
-{
-	struct varlena *slice = detoast_attr_slice(datum, (int32) offset, (int32) length);
-
-	if (VARSIZE(slice) - VARHDRSZ != length)
-		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("bloomfilter value is damaged"),
-						errdetail("It is shorter than its header says.")));
-	return (uint8 *) VARDATA(slice);
 }
 
 static void
@@ -473,10 +494,12 @@ bs_fetch(BsCallSite *site, Datum filter)
 const BsFilter *
 bs_fetch_once(Datum filter)
 {
-	const BsFilter *f = (const BsFilter *) PG_DETOAST_DATUM(filter);
+	struct varlena *datum = (struct varlena *) DatumGetPointer(filter);
 
-	check(f, VARSIZE(f));
-	return f;
+	if (VARATT_IS_EXTENDED(datum))
+		return detoasted(datum);
+	check((const BsFilter *) datum, VARSIZE(datum));
+	return (const BsFilter *) datum;
 }
 
 void

@@ -3,28 +3,11 @@
  */
 #include "format.h"
 
-#include "hash.h"
+#include "bytes.h"
 #include "key_type.h"
-
-#define CHUNK (1 << 20)
 
 /* Offsets in the portable form: those of BsFilter less the host's word. */
 #define AT(field) (offsetof(BsFilter, field) - sizeof(uint32_t))
-
-static uint64_t
-checksum(const uint8_t *bytes, size_t length)
-{
-	XXH3_state_t state;
-
-	XXH3_64bits_reset(&state);
-	for (size_t at = 0; at < length; at += CHUNK)
-	{
-		XXH3_64bits_update(&state, bytes + at, length - at < CHUNK ? length - at : CHUNK);
-		if (bs_poll)
-			bs_poll();
-	}
-	return XXH3_64bits_digest(&state);
-}
 
 void
 bs_external_encode(const BsFilter *f, uint8_t *out)
@@ -44,9 +27,9 @@ bs_external_encode(const BsFilter *f, uint8_t *out)
 	bs_store_le(out + AT(p), p_bits, 8);
 	bs_store_le(out + AT(m), f->m, 8);
 	bs_store_le(out + AT(seed), f->seed, 8);
-	memcpy(out + BS_EXTERNAL_HEADER, f->bits, bits_bytes);
+	bs_bytes_copy(out + BS_EXTERNAL_HEADER, f->bits, bits_bytes);
 	bs_store_le(out + BS_EXTERNAL_HEADER + bits_bytes,
-				checksum(out, BS_EXTERNAL_HEADER + bits_bytes), BS_EXTERNAL_CHECKSUM);
+				bs_bytes_hash(out, BS_EXTERNAL_HEADER + bits_bytes, 0), BS_EXTERNAL_CHECKSUM);
 }
 
 static void
@@ -123,14 +106,13 @@ bs_external_check(const uint8_t *bytes, size_t length, BsFilter *header)
 		why = check_fields(header);
 	if (why)
 		return why;
-	if (checksum(bytes, body) != bs_load_le(bytes + body, BS_EXTERNAL_CHECKSUM))
+	if (bs_bytes_hash(bytes, body, 0) != bs_load_le(bytes + body, BS_EXTERNAL_CHECKSUM))
 		return "Its checksum does not match.";
 
 	/* keys of no type would be compared with keys of any type */
-	if (header->key_type == BS_KEY_NONE)
-		for (size_t i = BS_EXTERNAL_HEADER; i < body; i++)
-			if (bytes[i] != 0)
-				return "It holds keys of no type.";
+	if (header->key_type == BS_KEY_NONE &&
+		!bs_bytes_all_zero(bytes + BS_EXTERNAL_HEADER, body - BS_EXTERNAL_HEADER))
+		return "It holds keys of no type.";
 	return NULL;
 }
 
@@ -141,7 +123,7 @@ bs_external_decode(const uint8_t *bytes, const BsFilter *header, BsFilter *f)
 
 	*f = *header;
 	f->host_word = host_word;
-	memcpy(f->bits, bytes + BS_EXTERNAL_HEADER, header->m / 8);
+	bs_bytes_copy(f->bits, bytes + BS_EXTERNAL_HEADER, header->m / 8);
 }
 
 const char *

@@ -30,8 +30,8 @@ extern void bs_external_encode(const BsFilter *f, uint8_t *out);
  */
 extern const char *bs_external_check(const uint8_t *bytes, size_t length, BsFilter *header);
 
-/* Fills f, bs_filter_size(header->m) bytes of zeroed memory, from bytes that
- * bs_external_check has passed with this header; leaves host_word alone. */
+/* Fills f, bs_filter_size(header->m) bytes, from bytes that bs_external_check has
+ * passed with this header; leaves host_word alone. */
 extern void bs_external_decode(const uint8_t *bytes, const BsFilter *header, BsFilter *f);
 
 /*

@@ -33,7 +33,7 @@ static BsFilter *
 load(const uint8 *bytes, const BsFilter *header)
 {
 	size_t size = bs_filter_size(header->m);
-	BsFilter *f = palloc0(size);
+	BsFilter *f = palloc(size);
 
 	SET_VARSIZE(f, size);
 	bs_external_decode(bytes, header, f);

@@ -3,8 +3,8 @@
  */
 #include "bloomset.h"
 
+#include "bytes.h"
 #include "fetch.h"
-#include "hash.h"
 
 PG_FUNCTION_INFO_V1(bs_union);
 PG_FUNCTION_INFO_V1(bs_intersect);
@@ -58,8 +58,9 @@ filters_equal(FunctionCallInfo fcinfo)
 {
 	const BsFilter *a = bs_fetch_once(PG_GETARG_DATUM(0));
 	const BsFilter *b = bs_fetch_once(PG_GETARG_DATUM(1));
-	bool result =
-		VARSIZE(a) == VARSIZE(b) && memcmp(VARDATA(a), VARDATA(b), VARSIZE(a) - VARHDRSZ) == 0;
+	bool result = VARSIZE(a) == VARSIZE(b) &&
+				  bs_bytes_equal((const uint8 *) VARDATA(a), (const uint8 *) VARDATA(b),
+								 VARSIZE(a) - VARHDRSZ);
 
 	bs_release(a, PG_GETARG_DATUM(0));
 	bs_release(b, PG_GETARG_DATUM(1));
@@ -82,7 +83,7 @@ static uint64
 hash_of(FunctionCallInfo fcinfo, uint64 seed)
 {
 	const BsFilter *f = bs_fetch_once(PG_GETARG_DATUM(0));
-	uint64 result = XXH3_64bits_withSeed(VARDATA(f), VARSIZE(f) - VARHDRSZ, seed);
+	uint64 result = bs_bytes_hash((const uint8 *) VARDATA(f), VARSIZE(f) - VARHDRSZ, seed);
 
 	bs_release(f, PG_GETARG_DATUM(0));
 	return result;
