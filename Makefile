@@ -28,7 +28,7 @@ REGRESS_OPTS = --inputdir=. --load-extension=bloomset
 ISOLATION = concurrent_add
 ISOLATION_OPTS = --inputdir=test --load-extension=bloomset
 TAP_TESTS = 1
-PROVE_TESTS = test/t/*.pl
+PROVE_TESTS ?= test/t/*.pl
 
 PG_CONFIG ?= pg_config
 # Server headers as system headers: our warnings are about our code.

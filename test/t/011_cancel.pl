@@ -11,12 +11,12 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $keys = $ENV{CANCEL_KEYS} || 24_000_000;
-my $points = $ENV{CANCEL_POINTS} || 2;
+my $keys = $ENV{CANCEL_KEYS} || 8_000_000;
+my $points = $ENV{CANCEL_POINTS} || 1;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
-$node->append_conf('postgresql.conf', "shared_buffers = 64MB\nmax_wal_size = 8GB\nlogging_collector = off\n");
+$node->append_conf('postgresql.conf', "shared_buffers = 64MB\nmax_wal_size = 8GB\n");
 $node->start;
 $node->safe_psql('postgres', qq{
 	CREATE EXTENSION bloomset;
@@ -76,18 +76,18 @@ for my $operation (@operations)
 	is($stderr, '', "$name works");
 	my $late = 0;
 	my $stopped = 0;
-	my $usable = 0;
-	for my $point (1 .. $points)
+	my $usable = 1;
+	# at last at once: this run may be much quicker than the one above
+	for my $timeout ((map { int($duration * ($_ - 0.5) / $points) || 1 } 1 .. $points), 1)
 	{
-		my $timeout = int($duration * ($point - 0.5) / $points) || 1;
+		last if $stopped && $timeout == 1;
 		my ($time, $message, $answered) = run_for($timeout, $sql);
-		$stopped++ if $message =~ /canceling statement due to statement timeout/;
-		$usable++ if $answered;
+		$stopped = 1 if $message =~ /canceling statement due to statement timeout/;
+		$usable = 0 if !$answered;
 		$late = $time - $timeout if $time - $timeout > $late;
 	}
-	# the last moment may come after the end, if this run happens to be quicker
-	ok($stopped >= ($points > 1 ? $points - 1 : 1), "$name is stopped");
-	is($usable, $points, "$name leaves the session usable");
+	ok($stopped, "$name is stopped");
+	ok($usable, "$name leaves the session usable");
 	note(sprintf('%-24s takes %6.0f ms, stops within %4.0f ms', $name, $duration, $late));
 	$longest = $late if $late > $longest;
 }
