@@ -23,7 +23,7 @@ OBJS = src/bloom.o src/format.o \
 
 DATA = sql/$(EXTENSION)--$(EXTVERSION).sql
 
-REGRESS = create key key_golden key_pairs contains stored union io errors aggregate collect window estimates planner catalog
+REGRESS = create key key_golden key_pairs contains stored union io errors aggregate collect window altered estimates planner catalog
 REGRESS_OPTS = --inputdir=. --load-extension=bloomset
 ISOLATION = concurrent_add
 ISOLATION_OPTS = --inputdir=test --load-extension=bloomset

@@ -17,6 +17,7 @@
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/inet.h"
@@ -334,8 +335,7 @@ other_maker(BsKeyMaker *maker, Oid type)
 	int length;
 
 	if (!HeapTupleIsValid(tuple))
-		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT),
-						errmsg("type with OID %u does not exist", type)));
+		elog(ERROR, "cache lookup failed for type %u", type);
 	name = pstrdup(NameStr(((Form_pg_type) GETSTRUCT(tuple))->typname));
 	length = ((Form_pg_type) GETSTRUCT(tuple))->typlen;
 	ReleaseSysCache(tuple);
@@ -390,6 +390,18 @@ static const struct
 	{TIMEOID, BS_KEY_TIME, key_of_microseconds},
 };
 
+/* A record in a variable can outlive the types and collations of its columns. */
+static void
+check_exists(Oid type, Oid collation)
+{
+	if (!SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(type)))
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT),
+						errmsg("type with OID %u does not exist", type)));
+	if (OidIsValid(collation) && !SearchSysCacheExists1(COLLOID, ObjectIdGetDatum(collation)))
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT),
+						errmsg("collation with OID %u does not exist", collation)));
+}
+
 static void
 check_collation(Oid type, Oid collation)
 {
@@ -408,9 +420,13 @@ BsKeyMaker *
 bs_key_maker(Oid sql_type, Oid collation, MemoryContext context)
 {
 	BsKeyMaker *maker = MemoryContextAllocZero(context, sizeof(BsKeyMaker));
-	Oid type = getBaseType(sql_type);
+	Oid type;
 	Oid element_type;
 
+	/* arrays of domains over arrays of ... */
+	check_stack_depth();
+	check_exists(sql_type, collation);
+	type = getBaseType(sql_type);
 	check_collation(type, collation);
 	maker->sql_type = sql_type;
 	maker->collation = collation;

@@ -67,6 +67,7 @@ key_of_array(BsKeyMaker *maker, Datum value)
 	Datum element;
 	bool isnull;
 
+	check_stack_depth();
 	XXH3_64bits_reset(&state);
 	hash_number(&state, (uint32) ARR_NDIM(array), 4);
 	for (int i = 0; i < ARR_NDIM(array); i++)
@@ -252,6 +253,7 @@ key_of_range_in(BsKeyMaker *maker, TypeCacheEntry *range_type, const RangeType *
 	uint32 inner;
 	XXH3_state_t state;
 
+	check_stack_depth();
 	range_deserialize(range_type, range, &lower, &upper, &empty);
 	XXH3_64bits_reset(&state);
 	hash_number(&state,
