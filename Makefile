@@ -5,6 +5,7 @@
 #   make unit                   the tests of the pure C parts, no server needed
 #   make unit-sanitize          the same under AddressSanitizer and UBSan
 #   make fuzz                   hostile bytes for a minute (clang's libFuzzer)
+#   make sweep                  every function with every wrong thing, 200,000 calls (SWEEP_CALLS, SWEEP_SEED)
 #   make bench                  ratios against the alternatives (BENCH='--quick', BENCH='--out doc')
 #   make instructions           instructions per row, counted by valgrind
 #   script/test                 both, in a throwaway server of its own
@@ -57,7 +58,7 @@ UNIT = $(patsubst test/unit/%_test.c,$(UNIT_BUILD)/%_test,$(wildcard test/unit/*
 	$(UNIT_BUILD)/format_test_ofast
 UNIT_SOURCES = $(wildcard test/unit/*.h) src/bloom.c src/format.c $(wildcard src/*.h)
 
-.PHONY: unit unit-sanitize fuzz bench instructions check-version sizing-table
+.PHONY: unit unit-sanitize fuzz sweep bench instructions check-version sizing-table
 unit: $(UNIT)
 	@for t in $(UNIT); do echo "# $$t"; $$t || exit 1; done
 
@@ -80,6 +81,12 @@ fuzz: test/fuzz/format_fuzz.c $(UNIT_SOURCES)
 	@mkdir -p test/unit/build/corpus
 	clang -g -O1 -fsanitize=fuzzer $(SANITIZE) -Isrc -o test/unit/build/format_fuzz $< src/bloom.c src/format.c -lm
 	test/unit/build/format_fuzz -max_len=4096 -max_total_time=$(FUZZ_SECONDS) test/unit/build/corpus test/fuzz/corpus
+
+# another seed each time, which the test prints
+SWEEP_CALLS = 200000
+SWEEP_SEED = $(shell date +%s)
+sweep:
+	PROVE_TESTS=test/t/007_sweep.pl SWEEP_CALLS=$(SWEEP_CALLS) SWEEP_SEED=$(SWEEP_SEED) script/test -v tap
 
 bench:
 	test/bench/bench $(BENCH)
