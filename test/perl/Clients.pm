@@ -17,7 +17,7 @@ use Test::More;
 use Time::HiRes 'usleep';
 
 our @EXPORT = qw(new_client step mixed_writer make_filters $small_filters start_client start_clients
-  finish_clients output_of keys_of check_keys keys_are_found crash figures);
+  finish_clients output_of keys_of check_keys keys_are_found crash start_after_kill figures);
 
 # large enough to be out of line: 74 kB
 my $empty = 'bf_create(20000, 1e-6)';
