@@ -4,6 +4,7 @@
 #   make installcheck           all tests that need a (running) server
 #   make unit                   the tests of the pure C parts, no server needed
 #   make unit-sanitize          the same under AddressSanitizer and UBSan
+#   make check-faults           crashes, standbys, writers, lack of memory at length (CRASHES=50 UPDATES=500 REPEAT=10)
 #   make fuzz                   hostile bytes for a minute (clang's libFuzzer)
 #   make sweep                  every function with every wrong thing, 200,000 calls (SWEEP_CALLS, SWEEP_SEED)
 #   make bench                  ratios against the alternatives (BENCH='--quick', BENCH='--out doc')
@@ -30,6 +31,7 @@ ISOLATION = concurrent_add
 ISOLATION_OPTS = --inputdir=test --load-extension=bloomset
 TAP_TESTS = 1
 PROVE_TESTS ?= test/t/*.pl
+FAULT_TESTS = $(patsubst %,test/t/%.pl,020_crash 021_standby 022_logical 023_writers 024_memory 025_interrupted)
 
 PG_CONFIG ?= pg_config
 # Server headers as system headers: our warnings are about our code.
@@ -58,7 +60,7 @@ UNIT = $(patsubst test/unit/%_test.c,$(UNIT_BUILD)/%_test,$(wildcard test/unit/*
 	$(UNIT_BUILD)/format_test_ofast
 UNIT_SOURCES = $(wildcard test/unit/*.h) src/bloom.c src/format.c $(wildcard src/*.h)
 
-.PHONY: unit unit-sanitize fuzz sweep bench instructions check-version sizing-table
+.PHONY: unit unit-sanitize check-faults fuzz sweep bench instructions check-version sizing-table
 unit: $(UNIT)
 	@for t in $(UNIT); do echo "# $$t"; $$t || exit 1; done
 
@@ -74,6 +76,13 @@ SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
 unit-sanitize:
 	$(MAKE) unit UNIT_BUILD=test/unit/build/sanitize UNIT_COPT='$(SANITIZE)'
+
+# the quick forms are in installcheck
+CRASHES = 50
+UPDATES = 500
+REPEAT = 10
+check-faults:
+	BLOOMSET_CRASHES=$(CRASHES) BLOOMSET_UPDATES=$(UPDATES) BLOOMSET_REPEAT=$(REPEAT) script/test faults
 
 # libFuzzer, so clang; the corpus grows in a copy
 FUZZ_SECONDS = 60
