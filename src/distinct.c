@@ -370,7 +370,12 @@ bs_distinct_add_many(BsDistinct *set, const uint8 *keys, size_t count)
 	if (set->used + count <= set->nslots / 4 * 3)
 	{
 		for (size_t i = 0; i < count; i++)
+		{
+			/* keys that crowd one part of the table take long to place */
+			if (i % 1024 == 0)
+				CHECK_FOR_INTERRUPTS();
 			insert_growing(set, bs_load_le(keys + 8 * i, 8));
+		}
 		return;
 	}
 
