@@ -4,6 +4,7 @@
 #   make installcheck           all tests that need a (running) server
 #   make unit                   the tests of the pure C parts, no server needed
 #   make unit-sanitize          the same under AddressSanitizer and UBSan
+#   make check-cancel           how long operations on 512 MB take to stop
 #   make check-faults           crashes, standbys, writers, lack of memory at length (CRASHES=50 UPDATES=500 REPEAT=10)
 #   make fuzz                   hostile bytes for a minute (clang's libFuzzer)
 #   make sweep                  every function with every wrong thing, 200,000 calls (SWEEP_CALLS, SWEEP_SEED)
@@ -60,7 +61,7 @@ UNIT = $(patsubst test/unit/%_test.c,$(UNIT_BUILD)/%_test,$(wildcard test/unit/*
 	$(UNIT_BUILD)/format_test_ofast
 UNIT_SOURCES = $(wildcard test/unit/*.h) src/bloom.c src/format.c $(wildcard src/*.h)
 
-.PHONY: unit unit-sanitize check-faults fuzz sweep bench instructions check-version sizing-table
+.PHONY: unit unit-sanitize check-cancel check-faults fuzz sweep bench instructions check-version sizing-table
 unit: $(UNIT)
 	@for t in $(UNIT); do echo "# $$t"; $$t || exit 1; done
 
@@ -96,6 +97,10 @@ SWEEP_CALLS = 200000
 SWEEP_SEED = $(shell date +%s)
 sweep:
 	PROVE_TESTS=test/t/007_sweep.pl SWEEP_CALLS=$(SWEEP_CALLS) SWEEP_SEED=$(SWEEP_SEED) script/test -v tap
+
+# how long each operation on a filter of 512 MB takes to stop
+check-cancel:
+	CANCEL_KEYS=440000000 CANCEL_POINTS=5 PROVE_TESTS=test/t/011_cancel.pl script/test -v tap | grep -E '^(# |not ok|[0-9]+ passed)'
 
 bench:
 	test/bench/bench $(BENCH)
