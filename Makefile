@@ -6,6 +6,7 @@
 #   make unit-sanitize          the same under AddressSanitizer and UBSan
 #   make check-cancel           how long operations on 512 MB take to stop
 #   make check-faults           crashes, standbys, writers, lack of memory at length (CRASHES=50 UPDATES=500 REPEAT=10)
+#   make format-check           the fixed values of the format, by another implementation
 #   make fuzz                   hostile bytes for a minute (clang's libFuzzer)
 #   make sweep                  every function with every wrong thing, 200,000 calls (SWEEP_CALLS, SWEEP_SEED)
 #   make bench                  ratios against the alternatives (BENCH='--quick', BENCH='--out doc')
@@ -26,7 +27,7 @@ OBJS = src/bloom.o src/format.o \
 
 DATA = sql/$(EXTENSION)--$(EXTVERSION).sql
 
-REGRESS = create key key_golden key_pairs contains stored union io errors aggregate collect window altered estimates planner catalog
+REGRESS = create key key_golden format_1 key_pairs contains stored union io errors aggregate collect window altered estimates planner catalog
 REGRESS_OPTS = --inputdir=. --load-extension=bloomset
 ISOLATION = concurrent_add
 ISOLATION_OPTS = --inputdir=test --load-extension=bloomset
@@ -61,7 +62,7 @@ UNIT = $(patsubst test/unit/%_test.c,$(UNIT_BUILD)/%_test,$(wildcard test/unit/*
 	$(UNIT_BUILD)/format_test_ofast
 UNIT_SOURCES = $(wildcard test/unit/*.h) src/bloom.c src/format.c $(wildcard src/*.h)
 
-.PHONY: unit unit-sanitize check-cancel check-faults fuzz sweep bench instructions check-version sizing-table
+.PHONY: unit unit-sanitize format-check check-cancel check-faults fuzz sweep bench instructions check-version sizing-table
 unit: $(UNIT)
 	@for t in $(UNIT); do echo "# $$t"; $$t || exit 1; done
 
@@ -84,6 +85,9 @@ UPDATES = 500
 REPEAT = 10
 check-faults:
 	BLOOMSET_CRASHES=$(CRASHES) BLOOMSET_UPDATES=$(UPDATES) BLOOMSET_REPEAT=$(REPEAT) script/test faults
+
+format-check:
+	@test/format/format_1.py
 
 # libFuzzer, so clang; the corpus grows in a copy
 FUZZ_SECONDS = 60
