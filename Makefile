@@ -6,6 +6,7 @@
 #   make unit-sanitize          the same under AddressSanitizer and UBSan
 #   make check-cancel           how long operations on 512 MB take to stop
 #   make check-faults           crashes, standbys, writers, lack of memory at length (CRASHES=50 UPDATES=500 REPEAT=10)
+#   make unit-cross             the same on other machines (emulated): CROSS='s390x-linux-gnu ...'
 #   make format-check           the fixed values of the format, by another implementation
 #   make fuzz                   hostile bytes for a minute (clang's libFuzzer)
 #   make sweep                  every function with every wrong thing, 200,000 calls (SWEEP_CALLS, SWEEP_SEED)
@@ -62,9 +63,9 @@ UNIT = $(patsubst test/unit/%_test.c,$(UNIT_BUILD)/%_test,$(wildcard test/unit/*
 	$(UNIT_BUILD)/format_test_ofast
 UNIT_SOURCES = $(wildcard test/unit/*.h) src/bloom.c src/format.c $(wildcard src/*.h)
 
-.PHONY: unit unit-sanitize format-check check-cancel check-faults fuzz sweep bench instructions check-version sizing-table
+.PHONY: unit unit-sanitize unit-cross format-check check-cancel check-faults fuzz sweep bench instructions check-version sizing-table
 unit: $(UNIT)
-	@for t in $(UNIT); do echo "# $$t"; $$t || exit 1; done
+	@for t in $(UNIT); do echo "# $$t"; $(UNIT_RUN) $$t || exit 1; done
 
 $(UNIT_BUILD)/%_test: test/unit/%_test.c $(UNIT_SOURCES)
 	@mkdir -p $(@D)
@@ -85,6 +86,18 @@ UPDATES = 500
 REPEAT = 10
 check-faults:
 	BLOOMSET_CRASHES=$(CRASHES) BLOOMSET_UPDATES=$(UPDATES) BLOOMSET_REPEAT=$(REPEAT) script/test faults
+
+# 64 and 32 bits, big-endian and not.  Static, so that the emulator needs none of the
+# machine's libraries; xxHash's headers are those of this one.
+CROSS = s390x-linux-gnu powerpc-linux-gnu i686-linux-gnu
+QEMU_powerpc-linux-gnu = qemu-ppc
+QEMU_i686-linux-gnu = qemu-i386
+QEMU = $(or $(QEMU_$*),qemu-$(firstword $(subst -, ,$*)))
+
+unit-cross: $(CROSS:%=unit-cross-%)
+unit-cross-%:
+	$(MAKE) unit CC=$*-gcc UNIT_RUN=$(QEMU) UNIT_BUILD=test/unit/build/$* \
+		UNIT_COPT='-static -idirafter /usr/include -DUNIT_SCALE=100 -g0'
 
 format-check:
 	@test/format/format_1.py

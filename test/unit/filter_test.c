@@ -126,7 +126,7 @@ test_union(void)
 	memcpy(ba, b, size_of(b));
 	bs_filter_unite(ba, a);
 	ok(same(ab, ba), "a | b and b | a are the same bytes");
-	ok(ab->n == 3000 && ab->p == 0.02 && ab->key_type == BS_KEY_NUMBER,
+	ok(ab->n == 3000 && ab->p == b->p && ab->key_type == BS_KEY_NUMBER,
 	   "the union has the larger n and the key type there is");
 	ok(memcmp(ab->bits, all->bits, all->m / 8) == 0, "the union is the filter of all keys");
 	ok(both == bs_filter_bits_set(all), "bits of the union are counted without making it");
@@ -293,6 +293,7 @@ main(void)
 	test_fold();
 	test_estimates();
 	test_polling();
-	test_largest();
+	if (UNIT_SCALE == 1)
+		test_largest();
 	return done_testing();
 }
