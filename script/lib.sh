@@ -127,6 +127,21 @@ missing_packages() {
   esac
 }
 
+# What the tests on other machines need; they are skipped without.
+missing_cross_packages() {
+  for machine in s390x/s390x powerpc/powerpc i686/i386; do
+    cc=${machine%/*}-linux-gnu-gcc
+    have "$cc" || say "gcc-${machine%/*}-linux-gnu"
+    # a compiler that has no C library names the file without a folder
+    case $("$cc" -print-file-name=libc.a 2>/dev/null) in
+      */*) ;;
+      *) say "libc6-dev-${machine#*/}-cross" ;;
+    esac
+  done
+  { have qemu-s390x && have qemu-ppc && have qemu-i386; } || say qemu-user
+  /usr/bin/python3 -c 'import xxhash' 2>/dev/null || say python3-xxhash
+}
+
 as_root() {
   if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
 }
@@ -139,6 +154,11 @@ prerequisites() {
     install_packages
     missing=$(missing_packages "$1" | tr '\n' ' ')
     [ -z "$missing" ] || die "still missing after the installation: $missing"
+  fi
+  if [ "$1" = test ] && [ "${BLOOMSET_TEST_TOOLS:-}" = all ]; then
+    missing=$(missing_cross_packages | tr '\n' ' ')
+    # in a subshell: without them the tests go on
+    [ -z "$missing" ] || (install_packages)
   fi
   [ -n "${PG_CONFIG:-}" ] || find_postgres
   export PG_CONFIG
@@ -191,6 +211,7 @@ install_packages() {
     rm -f "$install_log"
   else
     tail -n 30 "$install_log" >&2
+    rm -f "$install_log"
     die "apt-get install failed"
   fi
 }
