@@ -26,7 +26,8 @@ OBJS = src/bloom.o src/format.o \
 	src/bloomset.o src/fetch.o src/key.o src/key_nested.o src/key_type.o \
 	src/aggregate.o src/bfkey.o src/collect.o src/distinct.o src/functions.o src/io.o src/setops.o src/stats.o src/support.o
 
-DATA = sql/$(EXTENSION)--$(EXTVERSION).sql
+# every version, and the ways from one to the next
+DATA = $(wildcard sql/$(EXTENSION)--*.sql)
 
 REGRESS = create key key_golden format_1 key_pairs contains stored union io errors aggregate collect window altered estimates planner catalog
 REGRESS_OPTS = --inputdir=. --load-extension=bloomset
