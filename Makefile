@@ -12,6 +12,7 @@
 #   make sweep                  every function with every wrong thing, 200,000 calls (SWEEP_CALLS, SWEEP_SEED)
 #   make bench                  ratios against the alternatives (BENCH='--quick', BENCH='--out doc')
 #   make instructions           instructions per row, counted by valgrind
+#   make check-majors           script/test with PostgreSQL 13 to 18 in chroots (MAJORS='13 18')
 #   script/test                 both, in a throwaway server of its own
 #
 # The version number stands in bloomset.control only; "make check-version"
@@ -125,6 +126,10 @@ bench:
 
 instructions:
 	test/bench/instructions
+
+.PHONY: check-majors
+check-majors:
+	script/other-majors check $(MAJORS)
 
 check-version:
 	@script/check-version $(EXTVERSION)

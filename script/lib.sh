@@ -1,5 +1,5 @@
 #!/bin/sh
-# Shared by script/test and script/demo: finds or installs what is missing,
+# Shared by the scripts here: finds or installs what is missing,
 # builds a copy of the source tree in a private temporary folder and runs a
 # throwaway PostgreSQL server there. The folder is removed at the end. Outside it
 # packages are installed, and the extension into a server that cannot load it from
@@ -274,18 +274,22 @@ source_files() {
     -type f ! -name '*.o' ! -name '*.bc' ! -name '*.so' -print)
 }
 
-# The copy is built, so that the source tree may be read-only, or readable by
-# the caller alone, and stays as it is.
-copy_tree() {
-  as_runner mkdir src stage
+# tree.tar in the current folder
+pack_tree() {
   source_files | sort -u >files
   # a file deleted but not yet from git's index is still listed
   while IFS= read -r file; do
     if [ -f "$root/$file" ]; then say "$file"; fi
   done <files >present
-  if ! tar -C "$root" -cf tree.tar -T present || ! as_runner tar -C src -xof tree.tar; then
-    die "cannot copy the source tree"
-  fi
+  tar -C "$root" -cf tree.tar -T present || die "cannot copy the source tree"
+}
+
+# The copy is built, so that the source tree may be read-only, or readable by
+# the caller alone, and stays as it is.
+copy_tree() {
+  as_runner mkdir src stage
+  pack_tree
+  as_runner tar -C src -xof tree.tar || die "cannot copy the source tree"
 }
 
 # Starts a command as the unprivileged user, in the background and in a process
