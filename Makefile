@@ -13,6 +13,7 @@
 #   make bench                  ratios against the alternatives (BENCH='--quick', BENCH='--out doc')
 #   make instructions           instructions per row, counted by valgrind
 #   make check-majors           script/test with PostgreSQL 13 to 18 in chroots (MAJORS='13 18')
+#   make check-upgrade          pg_upgrade from 15 to 17 (FROM=17 TO=18)
 #   script/test                 both, in a throwaway server of its own
 #
 # The version number stands in bloomset.control only; "make check-version"
@@ -127,9 +128,14 @@ bench:
 instructions:
 	test/bench/instructions
 
-.PHONY: check-majors
+.PHONY: check-majors check-upgrade
 check-majors:
 	script/other-majors check $(MAJORS)
+
+FROM = 15
+TO = 17
+check-upgrade:
+	script/check-upgrade $(FROM) $(TO)
 
 check-version:
 	@script/check-version $(EXTVERSION)
