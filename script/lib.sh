@@ -17,6 +17,7 @@ runner=    # the user everything runs as; empty: the caller
 become=    # the command that runs another as that user
 new_session=
 child=     # process group of the command that is running
+beside=    # process group of the one that runs beside it
 server=    # the server, also the leader of its process group
 install_log=
 tee_pid=
@@ -323,6 +324,22 @@ run() {
   return "$status"
 }
 
+# Starts a command that goes on beside others, its output to the log $1.
+start_beside() {
+  log=$1
+  shift
+  start "$@" >"$log" 2>&1
+  beside=$!
+}
+
+# Waits for it; its status.
+wait_beside() {
+  wait "$beside"
+  status=$?
+  beside=
+  return "$status"
+}
+
 show_log() {
   $verbose || tail -n "${2:-30}" "$1" | sed 's/^/  | /'
 }
@@ -333,10 +350,12 @@ make_in_copy() {
   run "$make_log" make -C src --no-print-directory PG_CONFIG="$PG_CONFIG" "$@"
 }
 
+processors() { getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2; }
+
 build() {
   # without the commands, so that a failure shows what the compiler says
   $verbose || set -- -s "$@"
-  make_in_copy build.log -j "$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)" "$@"
+  make_in_copy build.log -j "$(processors)" "$@"
 }
 
 # --- the throwaway server ----------------------------------------------------
@@ -459,6 +478,7 @@ cleanup() {
   if [ -n "$tmp" ]; then
     cd /
     end_group "$child"
+    end_group "$beside"
     stop_servers
     end_group "$server"
     [ -z "$tee_pid" ] || kill "$tee_pid" 2>/dev/null
