@@ -57,6 +57,11 @@ endif
 
 $(OBJS): $(wildcard src/*.h)
 
+# gcc cannot inline all that xxhash.h insists on with this option of debugging servers
+ifneq ($(filter -Og,$(CFLAGS)),)
+override CPPFLAGS += -DXXH_NO_INLINE_HINTS=1
+endif
+
 # loops over whole filters: union, intersection
 src/bloom.o: CFLAGS += $(CFLAGS_VECTORIZE) $(CFLAGS_UNROLL_LOOPS)
 
