@@ -16,6 +16,10 @@
 #   make check-majors           script/test with PostgreSQL 13 to 18 in chroots (MAJORS='13 18')
 #   make check-upgrade          pg_upgrade from 15 to 17 (FROM=17 TO=18)
 #   script/test                 both, in a throwaway server of its own
+#   make check-sanitize         the server's tests with the extension under UBSan
+#   make check-asan             under AddressSanitizer and UBSan, in a chroot with PostgreSQL 17
+#   make check-assert           with a server that has assertions (script/assert-server builds it)
+#   make check-valgrind         with the whole server under valgrind
 #
 # The version number stands in bloomset.control only; "make check-version"
 # compares the other places that name it.
@@ -169,6 +173,20 @@ FROM = 15
 TO = 17
 check-upgrade:
 	script/check-upgrade $(FROM) $(TO)
+
+SERVER_TESTS = regress isolation tap
+.PHONY: check-sanitize check-asan check-assert check-valgrind
+check-sanitize:
+	script/test --sanitize=undefined $(SERVER_TESTS)
+
+check-asan:
+	script/other-majors run 17 script/test --sanitize=address $(SERVER_TESTS)
+
+check-assert:
+	server=$$(script/assert-server) && PG_CONFIG=$$server script/test $(SERVER_TESTS)
+
+check-valgrind:
+	server=$$(script/assert-server) && PG_CONFIG=$$server script/test --valgrind $(SERVER_TESTS)
 
 check-version:
 	@script/check-version $(EXTVERSION)

@@ -14,11 +14,12 @@ my $old = PostgreSQL::Test::Cluster->new('old', $ENV{OLD_INSTALL} ? (install_pat
 $old->init(extra => \@locale);
 $old->start;
 my $new = PostgreSQL::Test::Cluster->new('new');
-my $newbin = $ENV{PATH} =~ s/:.*//r;    # pgxs has it first
+# where the programs come from, which need not be where the server comes from
+my ($newbin) = grep { -x "$_/pg_upgrade" } split /:/, $ENV{PATH};
 my $oldbin = $ENV{OLD_INSTALL} ? "$ENV{OLD_INSTALL}/bin" : $newbin;
 
 my $reason;
-$reason = 'no pg_upgrade' unless -x "$newbin/pg_upgrade";
+$reason = 'no pg_upgrade' unless defined $newbin;
 # 18 finds a staged extension's library for functions, but not for pg_upgrade's check
 my ($ret, $path) = $old->psql('postgres', 'SHOW extension_control_path');
 $reason = 'bloomset is not installed where pg_upgrade looks for it' if $ret == 0 && $path ne '$system';
