@@ -1,6 +1,8 @@
 /*
  * The kept inputs of the fuzzer once more, for compilers that cannot fuzz.
  */
+#define _FILE_OFFSET_BITS 64 /* a 32-bit readdir on a 64-bit kernel fails without */
+
 #include "../fuzz/format_fuzz.c"
 
 #include <dirent.h>
