@@ -28,10 +28,11 @@ EXTENSION = bloomset
 EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(EXTENSION).control)
 
 MODULE_big = bloomset
-# pure C first, then the PostgreSQL side
-OBJS = src/bloom.o src/format.o \
+# pure C, then the PostgreSQL side
+PURE = src/bloom.o src/format.o src/structure.o
+OBJS = $(PURE) \
 	src/bloomset.o src/fetch.o src/key.o src/key_nested.o src/key_type.o \
-	src/aggregate.o src/bfkey.o src/collect.o src/distinct.o src/functions.o src/io.o src/setops.o src/stats.o src/support.o
+	src/aggregate.o src/bfkey.o src/collect.o src/distinct.o src/functions.o src/io.o src/layeredfilter.o src/setops.o src/stats.o src/support.o
 
 # every version, and the ways from one to the next
 DATA = $(wildcard sql/$(EXTENSION)--*.sql)
@@ -76,7 +77,8 @@ UNIT_TESTS = $(patsubst test/unit/%.c,%,$(wildcard test/unit/*_test.c)) format_t
 # calls the same as others do, but millions of times
 UNIT_SLOW = rate_test
 UNIT = $(UNIT_TESTS:%=$(UNIT_BUILD)/%)
-UNIT_SOURCES = $(wildcard test/unit/*.h) $(FUZZ_TARGET) src/bloom.c src/format.c $(wildcard src/*.h)
+UNIT_PURE = $(PURE:.o=.c)
+UNIT_SOURCES = $(wildcard test/unit/*.h) $(FUZZ_TARGET) $(UNIT_PURE) $(wildcard src/*.h)
 FUZZ_TARGET = test/fuzz/format_fuzz.c
 
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
@@ -103,11 +105,11 @@ unit-run: $(UNIT)
 
 $(UNIT_BUILD)/%_test: test/unit/%_test.c $(UNIT_SOURCES)
 	@mkdir -p $(@D)
-	$(CC) $(UNIT_CFLAGS) -o $@ $< src/bloom.c src/format.c -lm
+	$(CC) $(UNIT_CFLAGS) -o $@ $< $(UNIT_PURE) -lm
 
 $(UNIT_BUILD)/%_test_ofast: test/unit/%_test.c $(UNIT_SOURCES)
 	@mkdir -p $(@D)
-	$(CC) $(UNIT_CFLAGS) -Ofast -o $@ $< src/bloom.c src/format.c -lm
+	$(CC) $(UNIT_CFLAGS) -Ofast -o $@ $< $(UNIT_PURE) -lm
 
 # the quick forms are in installcheck
 CRASHES = 50
@@ -144,7 +146,7 @@ fuzz:
 # the corpus grows in a copy
 fuzz-run: $(FUZZ_TARGET) $(UNIT_SOURCES)
 	@mkdir -p $(UNIT_BUILD)/corpus
-	$(FUZZ_CC) -g -O1 -Isrc -o $(UNIT_BUILD)/format_fuzz $(FUZZ_TARGET) src/bloom.c src/format.c -lm
+	$(FUZZ_CC) -g -O1 -Isrc -o $(UNIT_BUILD)/format_fuzz $(FUZZ_TARGET) $(UNIT_PURE) -lm
 	$(UNIT_BUILD)/format_fuzz -max_len=4096 -max_total_time=$(FUZZ_SECONDS) \
 		-artifact_prefix=$(UNIT_BUILD)/found- $(UNIT_BUILD)/corpus test/fuzz/corpus
 	@echo 'ok 1 - no hostile bytes found in $(FUZZ_SECONDS) s'

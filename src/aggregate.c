@@ -8,6 +8,9 @@
  */
 #include "bloomset.h"
 
+#include "utils/memutils.h"
+
+#include "aggregate.h"
 #include "fetch.h"
 #include "io.h"
 #include "key.h"
@@ -32,29 +35,37 @@ typedef struct BuildState
 } BuildState;
 
 static inline void
-require_same_parameters(const BsFilter *f, int64 n, double p)
+require_same_parameters(const BsFilter *f, const BsParameters *given)
 {
-	if (unlikely((int64) f->n != n || f->p != p))
+	if (unlikely((int64) f->n != given->n || f->p != given->p))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("number of keys and false-positive rate must be the same for all"
 							   " rows of an aggregate"),
 						errdetail("They were " UINT64_FORMAT " and %.15g, and are " INT64_FORMAT
 								  " and %.15g.",
-								  f->n, f->p, n, p)));
+								  f->n, f->p, given->n, given->p)));
 }
 
 /* n and p are arguments of every row, but one filter has one of each. */
-static void
-check_parameters(FunctionCallInfo fcinfo, const BsFilter *f)
+BsParameters
+bs_get_parameters(FunctionCallInfo fcinfo)
 {
 	if (PG_ARGISNULL(2) || PG_ARGISNULL(3))
 		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 						errmsg("number of keys and false-positive rate must not be null")));
-	if (f)
-		require_same_parameters(f, PG_GETARG_INT64(2), PG_GETARG_FLOAT8(3));
+	return (BsParameters){.n = PG_GETARG_INT64(2), .p = PG_GETARG_FLOAT8(3)};
 }
 
-/* ---- bf_agg("any", n, p) ---- */
+static BsFilter *
+new_filter(const BsStructure *structure, const BsParameters *parameters)
+{
+	BsFilter header = {.n = (uint64) parameters->n, .p = parameters->p};
+
+	memcpy(header.own, parameters->own, sizeof(header.own));
+	return bs_new_from(structure, &header);
+}
+
+/* ---- from values ---- */
 
 static BuildState *
 new_state(MemoryContext context, BsFilter *filter)
@@ -62,7 +73,7 @@ new_state(MemoryContext context, BsFilter *filter)
 	BuildState *state = MemoryContextAllocZero(context, sizeof(BuildState));
 
 	state->filter = filter;
-	if (VARSIZE(filter) >= PENDING_FROM_BYTES)
+	if (filter->structure == BS_STRUCTURE_BLOOM && VARSIZE(filter) >= PENDING_FROM_BYTES)
 		state->pending = MemoryContextAlloc(context, PENDING_KEYS * sizeof(uint64));
 	return state;
 }
@@ -75,16 +86,31 @@ flush(BuildState *state)
 }
 
 static void
-add(BuildState *state, uint64 hash)
+add_otherwise(BuildState *state, MemoryContext context, const BsProbe *probe)
 {
-	if (state->pending == NULL)
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	BsFilter *before = state->filter;
+	bool changed;
+
+	state->filter = bs_add_probe(before, probe, &changed);
+	if (state->filter != before)
+		pfree(before);
+	MemoryContextSwitchTo(caller);
+}
+
+static inline void
+add(BuildState *state, const BsProbe *probe)
+{
+	if (state->pending)
 	{
-		bs_filter_add(state->filter, hash);
-		return;
+		state->pending[state->npending++] = probe->hash;
+		if (state->npending == PENDING_KEYS)
+			flush(state);
 	}
-	state->pending[state->npending++] = hash;
-	if (state->npending == PENDING_KEYS)
-		flush(state);
+	else if (state->filter->structure == BS_STRUCTURE_BLOOM)
+		bs_filter_add(state->filter, probe->hash);
+	else
+		add_otherwise(state, GetMemoryChunkContext(state), probe);
 }
 
 static BuildState *
@@ -93,23 +119,25 @@ getarg_state(FunctionCallInfo fcinfo, int argno)
 	return PG_ARGISNULL(argno) ? NULL : (BuildState *) PG_GETARG_POINTER(argno);
 }
 
-/* (internal, key "any", n bigint, p float8) -> internal */
 Datum
-bs_agg_trans(PG_FUNCTION_ARGS)
+bs_build(FunctionCallInfo fcinfo, const BsStructure *structure, const BsParameters *parameters,
+		 int64 at)
 {
 	BsCallSite *site = bs_call_site(fcinfo);
 	BuildState *state = getarg_state(fcinfo, 0);
 	BsKeyMaker *maker;
+	BsProbe probe;
 	BsKey key;
 
-	check_parameters(fcinfo, state ? state->filter : NULL);
-	if (state == NULL)
+	if (state)
+		require_same_parameters(state->filter, parameters);
+	else
 	{
 		/* a state that is there can only come from an aggregate */
 		MemoryContext context = bs_aggregate_context(fcinfo);
 		MemoryContext caller = MemoryContextSwitchTo(context);
 
-		state = new_state(context, bs_new_filter(PG_GETARG_INT64(2), PG_GETARG_FLOAT8(3), 0));
+		state = new_state(context, new_filter(structure, parameters));
 		MemoryContextSwitchTo(caller);
 	}
 	if (PG_ARGISNULL(1))
@@ -118,8 +146,19 @@ bs_agg_trans(PG_FUNCTION_ARGS)
 	maker = bs_arg_key_maker(site, fcinfo, 1);
 	key = bs_make_key(maker, PG_GETARG_DATUM(1));
 	bs_adopt_key_type(state->filter, &key, maker);
-	add(state, key.hash);
+	probe.hash = key.hash;
+	probe.at = at;
+	add(state, &probe);
 	PG_RETURN_POINTER(state);
+}
+
+/* (internal, key "any", n bigint, p float8) -> internal */
+Datum
+bs_agg_trans(PG_FUNCTION_ARGS)
+{
+	BsParameters parameters = bs_get_parameters(fcinfo);
+
+	return bs_build(fcinfo, &bs_bloom, &parameters, 0);
 }
 
 /* (internal, internal) -> internal */
@@ -146,9 +185,12 @@ bs_agg_combine(PG_FUNCTION_ARGS)
 	}
 	else
 	{
-		require_same_parameters(a->filter, (int64) b->filter->n, b->filter->p);
-		bs_require_compatible("bf_agg", a->filter, b->filter);
-		bs_filter_unite(a->filter, b->filter);
+		BsParameters parameters = {.n = (int64) b->filter->n, .p = b->filter->p};
+		MemoryContext caller = MemoryContextSwitchTo(context);
+
+		require_same_parameters(a->filter, &parameters);
+		a->filter = bs_unite_into("aggregate", a->filter, b->filter);
+		MemoryContextSwitchTo(caller);
 	}
 	PG_RETURN_POINTER(a);
 }
@@ -171,7 +213,7 @@ bs_agg_deserialize(PG_FUNCTION_ARGS)
 	BsFilter *filter;
 
 	(void) bs_aggregate_context(fcinfo);
-	filter = bs_filter_from_external(PG_GETARG_BYTEA_PP(0));
+	filter = bs_filter_from_external(NULL, PG_GETARG_BYTEA_PP(0));
 	PG_RETURN_POINTER(new_state(CurrentMemoryContext, filter));
 }
 
@@ -203,56 +245,77 @@ getarg_filter_state(FunctionCallInfo fcinfo)
 	return PG_ARGISNULL(0) ? NULL : (BsFilter *) bs_fetch_once(PG_GETARG_DATUM(0));
 }
 
+Datum
+bs_build_from_keys(FunctionCallInfo fcinfo, const BsStructure *structure)
+{
+	BsFilter *state = getarg_filter_state(fcinfo);
+	BsParameters parameters = bs_get_parameters(fcinfo);
+	bool changed;
+
+	if (state)
+		require_same_parameters(state, &parameters);
+	else
+		state = new_filter(structure, &parameters);
+	if (!PG_ARGISNULL(1))
+	{
+		const BsKey *key = (const BsKey *) PG_GETARG_POINTER(1);
+		BsProbe probe = {.hash = key->hash};
+
+		bs_adopt_key_type(state, key, NULL);
+		state = bs_add_probe(state, &probe, &changed);
+	}
+	PG_RETURN_POINTER(state);
+}
+
 /* (bloomfilter, key bfkey, n bigint, p float8) -> bloomfilter */
 Datum
 bs_agg_key_trans(PG_FUNCTION_ARGS)
 {
-	BsFilter *state = getarg_filter_state(fcinfo);
-
-	check_parameters(fcinfo, state);
-	if (state == NULL)
-		state = bs_new_filter(PG_GETARG_INT64(2), PG_GETARG_FLOAT8(3), 0);
-	if (!PG_ARGISNULL(1))
-	{
-		const BsKey *key = (const BsKey *) PG_GETARG_POINTER(1);
-
-		bs_adopt_key_type(state, key, NULL);
-		bs_filter_add(state, key->hash);
-	}
-	PG_RETURN_POINTER(state);
+	return bs_build_from_keys(fcinfo, &bs_bloom);
 }
 
-static Datum
-fold(FunctionCallInfo fcinfo, const char *who,
-	 void (*operation)(BsFilter *dst, const BsFilter *src))
+/* The filter to be combined with the state; NULL and the result where there are not two. */
+static const BsFilter *
+getarg_filter(FunctionCallInfo fcinfo, BsFilter *state, Datum *result)
 {
-	BsFilter *state = getarg_filter_state(fcinfo);
 	const BsFilter *f;
 
 	if (PG_ARGISNULL(1))
 	{
-		if (state == NULL)
-			PG_RETURN_NULL();
-		PG_RETURN_POINTER(state);
+		fcinfo->isnull = state == NULL;
+		*result = PointerGetDatum(state);
+		return NULL;
 	}
 	f = bs_fetch_once(PG_GETARG_DATUM(1));
-	if (state == NULL)
-		PG_RETURN_POINTER(f); /* the executor copies it into the aggregate's memory */
-	bs_require_compatible(who, state, f);
-	operation(state, f);
-	PG_RETURN_POINTER(state);
+	/* the executor copies it into the aggregate's memory */
+	*result = PointerGetDatum(f);
+	return state ? f : NULL;
 }
 
-/* (bloomfilter, bloomfilter) -> bloomfilter; also combines states of bf_agg(bfkey) */
+/* Of one kind of filter; also combines states of aggregates over bfkey. */
 Datum
 bs_union_trans(PG_FUNCTION_ARGS)
 {
-	return fold(fcinfo, "bf_union_agg", bs_filter_unite);
+	BsFilter *state = getarg_filter_state(fcinfo);
+	Datum result;
+	const BsFilter *f = getarg_filter(fcinfo, state, &result);
+
+	if (f == NULL)
+		return result;
+	PG_RETURN_POINTER(bs_unite_into("bf_union_agg", state, f));
 }
 
 /* (bloomfilter, bloomfilter) -> bloomfilter */
 Datum
 bs_intersect_trans(PG_FUNCTION_ARGS)
 {
-	return fold(fcinfo, "bf_intersect_agg", bs_filter_intersect);
+	BsFilter *state = getarg_filter_state(fcinfo);
+	Datum result;
+	const BsFilter *f = getarg_filter(fcinfo, state, &result);
+
+	if (f == NULL)
+		return result;
+	bs_require_compatible("bf_intersect_agg", state, f);
+	bs_filter_intersect(state, f);
+	PG_RETURN_POINTER(state);
 }

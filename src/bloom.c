@@ -9,6 +9,7 @@
 #include "bytes.h"
 #include "key_type.h"
 #include "sizing_table.h"
+#include "structure.h"
 
 #define CACHE_LINE 64
 #define SMALL_BLOCKS 128 /* from so many blocks on, whole blocks waste under 1% */
@@ -171,19 +172,6 @@ bs_sizing(int64_t n, double p, BsLayout *layout)
 		layout->block_bits = (uint32_t) ((needed + blocks * 8 - 1) / (blocks * 8) * 8);
 	layout->m = blocks * layout->block_bits;
 	return layout->m > BS_MAX_BITS ? BS_SIZING_TOO_LARGE : BS_SIZING_OK;
-}
-
-uint64_t
-bs_sizing_shards(int64_t n, double p)
-{
-	BsLayout layout;
-	uint32_t block_bits;
-	uint8_t k;
-	uint64_t shards = scaled_product(n, bits_per_key(p, &block_bits, &k), 16 + 32) + 1;
-
-	while (bs_sizing((int64_t) (((uint64_t) n + shards - 1) / shards), p, &layout) != BS_SIZING_OK)
-		shards++;
-	return shards;
 }
 
 /* ---- positions ---- */
@@ -418,33 +406,12 @@ bs_block_contains(const BsFilter *header, const uint8_t *block, uint64_t hash)
 	return all_set(&g, block, mix_seed(&g, hash));
 }
 
-bool
-bs_filter_same_layout(const BsFilter *a, const BsFilter *b)
-{
-	return a->version == b->version && a->structure == b->structure &&
-		   a->hash_scheme == b->hash_scheme && a->k == b->k && a->block_bits == b->block_bits &&
-		   a->m == b->m && a->seed == b->seed;
-}
-
-/* The header that a op b and b op a agree on: the larger n with its p. */
-static void
-merge_headers(BsFilter *dst, const BsFilter *src)
-{
-	if (src->n > dst->n || (src->n == dst->n && src->p < dst->p))
-	{
-		dst->n = src->n;
-		dst->p = src->p;
-	}
-	if (dst->key_type == BS_KEY_NONE)
-		dst->key_type = src->key_type;
-}
-
 void
 bs_filter_unite(BsFilter *dst, const BsFilter *src)
 {
 	size_t bytes = dst->m / 8;
 
-	merge_headers(dst, src);
+	bs_merge_headers(dst, src);
 	for (size_t start = 0; start < bytes; start += BS_PIECE)
 	{
 		size_t end = bytes - start < BS_PIECE ? bytes : start + BS_PIECE;
@@ -460,7 +427,7 @@ bs_filter_intersect(BsFilter *dst, const BsFilter *src)
 {
 	size_t bytes = dst->m / 8;
 
-	merge_headers(dst, src);
+	bs_merge_headers(dst, src);
 	for (size_t start = 0; start < bytes; start += BS_PIECE)
 	{
 		size_t end = bytes - start < BS_PIECE ? bytes : start + BS_PIECE;
@@ -586,3 +553,102 @@ bs_shard(uint64_t hash, uint32_t shards)
 {
 	return (uint32_t) (((fmix(hash ^ SHARD_SALT) >> 32) * shards) >> 32);
 }
+
+/* ---- the structure ---- */
+
+static BsSizing
+plan(BsFilter *header, uint64_t *size)
+{
+	BsLayout layout = {0};
+	BsSizing sizing = bs_sizing((int64_t) header->n, header->p, &layout);
+
+	header->k = layout.k;
+	header->block_bits = layout.block_bits;
+	header->m = layout.m;
+	*size = sizeof(BsFilter) + layout.m / 8;
+	return sizing;
+}
+
+const char *
+bs_check_blocks(const BsFilter *h, uint64_t max_bits)
+{
+	if (h->k < 1 || h->k > BS_MAX_K)
+		return "Its number of bits per key is out of range.";
+	if (h->block_bits < 8 || h->block_bits > BS_MAX_BLOCK_BITS || h->block_bits % 8 != 0)
+		return "Its block size is out of range.";
+	if (h->m < h->block_bits || h->m > max_bits)
+		return "Its number of bits is out of range.";
+	return NULL;
+}
+
+static const char *
+check_header(const BsFilter *h, uint64_t after)
+{
+	const char *why = bs_check_blocks(h, BS_MAX_BITS);
+
+	if (why == NULL && h->m / 8 != after)
+		why = "Its length does not fit its header.";
+	return why;
+}
+
+const char *
+bs_check_whole_blocks(const BsFilter *f, uint64_t after)
+{
+	(void) after;
+	if (f->m % f->block_bits != 0)
+		return "Its number of bits is out of range.";
+	if (f->own[0] != 0 || f->own[1] != 0)
+		return "Its reserved bytes are not zero.";
+	return NULL;
+}
+
+static bool
+place(const BsFilter *f, const BsProbe *probe, uint32_t i, BsPlace *place)
+{
+	place->part = f;
+	place->start = bs_block_start(f, probe->hash, &place->length);
+	return i == 0;
+}
+
+bool
+bs_block_holds(const BsPlace *place, const uint8_t *bytes, const BsProbe *probe)
+{
+	return bs_block_contains(place->part, bytes, probe->hash);
+}
+
+static BsAdded
+add(BsFilter *f, const BsProbe *probe)
+{
+	return bs_filter_add(f, probe->hash) ? BS_ADDED : BS_UNCHANGED;
+}
+
+static bool
+unite(BsFilter *to, const BsFilter *a, const BsFilter *b)
+{
+	if (to != a)
+		bs_bytes_copy((uint8_t *) to, (const uint8_t *) a, bs_filter_size(a->m));
+	bs_filter_unite(to, b);
+	return true;
+}
+
+static double
+count(const BsFilter *f)
+{
+	return bs_filter_estimate(f, bs_filter_bits_set(f));
+}
+
+const BsStructure bs_bloom = {
+	.number = BS_STRUCTURE_BLOOM,
+	.type_name = "bloomfilter",
+	.is_set = true,
+	.plan = plan,
+	.check_header = check_header,
+	.check_value = bs_check_whole_blocks,
+	.place = place,
+	.holds = bs_block_holds,
+	.add = add,
+	.compatible = bs_same_layout,
+	.unite = unite,
+	.count = count,
+	.rate = bs_filter_rate,
+};

@@ -24,19 +24,29 @@
 #define BS_MIN_P 1e-10					/* below it, 64-bit hashes collide too often */
 
 #define BS_FORMAT_VERSION 1
-#define BS_STRUCTURE_BLOOM 1 /* the standard filter; others get other numbers */
-#define BS_HASH_SCHEME 1	 /* XXH3-64 keys, positions as in bloom.c */
+#define BS_HASH_SCHEME 1 /* XXH3-64 keys, positions as in bloom.c */
+
+/* What kind of filter; part of the format, never renumbered. */
+enum
+{
+	BS_STRUCTURE_BLOOM = 1, /* the standard filter */
+	BS_STRUCTURE_COUNTING = 2,
+	BS_STRUCTURE_CUCKOO = 3,
+	BS_STRUCTURE_SCALABLE = 4,
+	BS_STRUCTURE_LAYERED = 5,
+};
 
 /*
  * A filter in memory and on disk: 64 bytes of header in native byte order, then
  * m / 8 bytes of bits.  The first word belongs to the host (PostgreSQL's varlena
- * length).  doc/format.md describes the portable form.
+ * length).  doc/format.md describes the portable form.  The other structures have
+ * the same header; what follows it, structure.h tells.
  */
 typedef struct BsFilter
 {
 	uint32_t host_word;
 	uint8_t version;	 /* BS_FORMAT_VERSION */
-	uint8_t structure;	 /* BS_STRUCTURE_BLOOM */
+	uint8_t structure;	 /* BS_STRUCTURE_... */
 	uint8_t hash_scheme; /* BS_HASH_SCHEME */
 	uint8_t k;			 /* bits set per key */
 	uint32_t key_type;	 /* what the keys are, see key_type.h */
@@ -45,7 +55,7 @@ typedef struct BsFilter
 	double p;			 /* false-positive rate asked for at n keys */
 	uint64_t m;			 /* bits in all, a multiple of block_bits */
 	uint64_t seed;		 /* mixed into every key's hash */
-	uint8_t reserved[16];
+	uint64_t own[2];	 /* the structure's own, of the standard filter 0 */
 	uint8_t bits[];
 } BsFilter;
 
@@ -91,10 +101,6 @@ typedef enum BsSizing
  */
 extern BsSizing bs_sizing(int64_t n, double p, BsLayout *layout);
 
-/* For n and p that are too large for one filter: the least number of equal shares
- * of n that fit. */
-extern uint64_t bs_sizing_shards(int64_t n, double p);
-
 /* Bytes of a filter of m bits, header included. */
 static inline size_t
 bs_filter_size(uint64_t m)
@@ -128,9 +134,6 @@ extern bool bs_filter_contains(const BsFilter *f, uint64_t hash);
  */
 extern size_t bs_block_start(const BsFilter *header, uint64_t hash, size_t *bytes);
 extern bool bs_block_contains(const BsFilter *header, const uint8_t *block, uint64_t hash);
-
-/* Same layout and seed: the bits mean the same and may be combined. */
-extern bool bs_filter_same_layout(const BsFilter *a, const BsFilter *b);
 
 /* Unites or intersects the bits of two filters of the same layout into dst,
  * and gives dst the header that both orders of the operands agree on. */

@@ -41,66 +41,102 @@ bad_rate(double p)
 }
 
 static void
-too_large(int64 n, double p, uint64 bits)
+tiny_rate(const BsStructure *structure, double p)
 {
-	uint64 shards = bs_sizing_shards(n, p);
-
-	ereport(
-		ERROR,
-		(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-		 errmsg("bloomfilter for " INT64_FORMAT " keys at rate %.15g is too large", n, p),
-		 errdetail("It would take %s" UINT64_FORMAT " bytes; the limit is " UINT64_FORMAT ".",
-				   bits == PG_UINT64_MAX ? "more than " : "",
-				   (uint64) (bits / 8 + sizeof(BsFilter)), (uint64) bs_filter_size(BS_MAX_BITS)),
-		 shards <= PG_INT32_MAX
-			 ? errhint("Spread the keys over " UINT64_FORMAT " filters or more, each for"
-					   " its share of the keys; bf_shard() tells which one a key"
-					   " belongs to.",
-					   shards)
-			 : 0));
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("false-positive rate %.15g is too small", p),
+					structure->directory_size
+						? errdetail("A layer would need a rate below %g, where keys of 64 bits"
+									" collide more often than that.",
+									BS_MIN_P)
+						: errdetail("The smallest is %g: below it, keys of 64 bits collide more"
+									" often than that.",
+									BS_MIN_P)));
 }
 
-BsLayout
-bs_layout(int64 n, double p)
+static void
+too_large(const BsStructure *structure, const BsFilter *header, uint64 size)
 {
-	BsLayout layout;
+	uint64 shares = bs_shares(structure, header);
 
-	switch (bs_sizing(n, p, &layout))
+	ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					errmsg("%s for " UINT64_FORMAT " keys at rate %.15g is too large",
+						   structure->type_name, header->n, header->p),
+					errdetail("It would take %s" UINT64_FORMAT " bytes; the limit is %zu.",
+							  size > PG_UINT64_MAX / 16 ? "more than " : "", size, BS_MAX_SIZE),
+					shares <= PG_INT32_MAX
+						? errhint("Spread the keys over " UINT64_FORMAT " filters or more, each for"
+								  " its share of the keys; bf_shard() tells which one a key"
+								  " belongs to.",
+								  shares)
+						: 0));
+}
+
+/* Fills in the header, and tells the size of an empty filter. */
+static size_t
+plan(const BsStructure *structure, BsFilter *header)
+{
+	uint64_t size;
+
+	switch (structure->plan(header, &size))
 	{
 		case BS_SIZING_OK:
 			break;
 		case BS_SIZING_BAD_N:
 			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-							errmsg("number of keys must be at least 1, not " INT64_FORMAT, n)));
+							errmsg("number of keys must be at least 1, not " INT64_FORMAT,
+								   (int64) header->n)));
 			break;
 		case BS_SIZING_BAD_P:
-			bad_rate(p);
+			bad_rate(header->p);
 			break;
 		case BS_SIZING_TINY_P:
-			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-							errmsg("false-positive rate %.15g is too small", p),
-							errdetail("The smallest is %g: below it, keys of 64 bits collide"
-									  " more often than that.",
-									  BS_MIN_P)));
+			tiny_rate(structure, header->p);
 			break;
 		case BS_SIZING_TOO_LARGE:
-			too_large(n, p, layout.m);
+			too_large(structure, header, size);
 			break;
 	}
+	return (size_t) size;
+}
+
+BsLayout
+bs_layout(int64 n, double p)
+{
+	BsFilter header = {.n = (uint64) n, .p = p};
+	BsLayout layout;
+
+	(void) plan(&bs_bloom, &header);
+	layout.m = header.m;
+	layout.block_bits = header.block_bits;
+	layout.k = header.k;
 	return layout;
 }
 
 BsFilter *
-bs_new_filter(int64 n, double p, int64 seed)
+bs_new_from(const BsStructure *structure, const BsFilter *header)
 {
-	BsLayout layout = bs_layout(n, p);
-	size_t size = bs_filter_size(layout.m);
-	BsFilter *f = palloc(size);
+	BsFilter full = *header;
+	size_t size;
+	BsFilter *f;
 
-	bs_bytes_zero((uint8 *) f, size);
+	full.version = BS_FORMAT_VERSION;
+	full.structure = structure->number;
+	full.hash_scheme = BS_HASH_SCHEME;
+	size = plan(structure, &full);
+	f = palloc(size);
+	*f = full;
+	bs_bytes_zero(f->bits, size - sizeof(BsFilter));
 	SET_VARSIZE(f, size);
-	bs_filter_init(f, &layout, n, p, (uint64) seed);
 	return f;
+}
+
+BsFilter *
+bs_new_filter(const BsStructure *structure, int64 n, double p, int64 seed)
+{
+	BsFilter header = {.n = (uint64) n, .p = p, .seed = (uint64) seed};
+
+	return bs_new_from(structure, &header);
 }
 
 MemoryContext
@@ -133,6 +169,77 @@ bs_copy_filter(const BsFilter *f)
 	return copy;
 }
 
+static void
+full(const BsFilter *f)
+{
+	const BsStructure *structure = bs_structure_of(f);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("%s is full", structure->type_name),
+			 errdetail("It was made for " UINT64_FORMAT " keys and holds about %.0f.", f->n,
+					   structure->count(f)),
+			 errhint("Create one for more keys.")));
+}
+
+BsFilter *
+bs_add_probe(BsFilter *f, const BsProbe *probe, bool *changed)
+{
+	const BsStructure *structure = bs_structure_of(f);
+	BsAdded added;
+
+	if (structure->size_with)
+	{
+		uint64 size = structure->size_with(f, VARSIZE(f), probe);
+		BsFilter *larger;
+
+		if (size > BS_MAX_SIZE)
+			full(f);
+		if (size != VARSIZE(f))
+		{
+			larger = palloc(size);
+			structure->make_room(larger, size, f, probe);
+			SET_VARSIZE(larger, size);
+			f = larger;
+		}
+	}
+	added = structure->add(f, probe);
+	if (added == BS_FULL)
+		full(f);
+	*changed = added == BS_ADDED;
+	return f;
+}
+
+static BsFilter *
+unite(const char *who, const BsFilter *a, const BsFilter *b, BsFilter *in_place)
+{
+	const BsStructure *structure = bs_structure_of(a);
+	BsFilter *result = in_place;
+	uint64 size;
+
+	bs_require_compatible(who, a, b);
+	size = structure->united_size ? structure->united_size(a, b) : VARSIZE(a);
+	if (size > BS_MAX_SIZE)
+		full(a);
+	if (result == NULL || structure->united_size)
+		result = palloc(size);
+	if (!structure->unite(result, a, b))
+		full(a);
+	SET_VARSIZE(result, size);
+	return result;
+}
+
+BsFilter *
+bs_united(const char *who, const BsFilter *a, const BsFilter *b)
+{
+	return unite(who, a, b, NULL);
+}
+
+BsFilter *
+bs_unite_into(const char *who, BsFilter *a, const BsFilter *b)
+{
+	return unite(who, a, b, a);
+}
+
 /* The parameters of a filter, for an errdetail. */
 static char *
 describe(const BsFilter *f)
@@ -145,9 +252,11 @@ describe(const BsFilter *f)
 void
 bs_require_compatible(const char *who, const BsFilter *a, const BsFilter *b)
 {
-	if (!bs_filter_same_layout(a, b))
+	const char *type_name = bs_structure_of(a)->type_name;
+
+	if (!bs_structure_of(a)->compatible(a, b))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("%s needs bloomfilters of the same size and seed", who),
+						errmsg("%s needs %ss of the same size and seed", who, type_name),
 						errdetail("One has %s; the other %s.", describe(a), describe(b)),
 						errhint("Create both with the same n, p and seed.")));
 	if (a->key_type != b->key_type && a->key_type != BS_KEY_NONE && b->key_type != BS_KEY_NONE)
@@ -156,7 +265,7 @@ bs_require_compatible(const char *who, const BsFilter *a, const BsFilter *b)
 		const char *of_b = bs_key_type_name(b->key_type);
 
 		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-						errmsg("%s needs bloomfilters of the same key type", who),
+						errmsg("%s needs %ss of the same key type", who, type_name),
 						errdetail("One holds %s, the other %s.", of_a, of_b)));
 	}
 }

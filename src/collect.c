@@ -233,7 +233,7 @@ bs_collect_final(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	n = bs_distinct_each_once(collection->keys, NULL, NULL);
 	see_to_files(fcinfo, collection);
-	filter = bs_new_filter(Max((int64) n, 1), collection->p, 0);
+	filter = bs_new_filter(&bs_bloom, Max((int64) n, 1), collection->p, 0);
 	filter->key_type = collection->types.key_type;
 	bs_distinct_each(collection->keys, add_to_filter, filter);
 	PG_RETURN_POINTER(filter);

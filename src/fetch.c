@@ -41,20 +41,30 @@ static size_t whole_bytes = 0;
 struct BsStored
 {
 	struct varlena *datum;
-	BsFilter header;
-	bool has_header;
-	Whole *whole; /* NULL until it pays */
+	BsFilter *header; /* and directory; NULL: not read yet */
+	Whole *whole;	  /* NULL until it pays */
 	uint64 lookups;
 	int evictions; /* how often it had to make room for others */
 	uint64 last_call;
 };
 
+static pg_noinline void
+damaged(const char *why)
+{
+	ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("bloomfilter value is damaged"),
+					errdetail("%s", why)));
+}
+
 static inline void
 check(const BsFilter *f, size_t size)
 {
-	if (unlikely(!bs_filter_sane(f, size)))
-		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("bloomfilter value is damaged"),
-						errdetail("%s", bs_filter_check(f, size))));
+	const char *why;
+
+	if (likely(bs_filter_sane(f, size)))
+		return;
+	why = bs_filter_check(f, size);
+	if (why)
+		damaged(why);
 }
 
 /* ---- call sites ---- */
@@ -146,8 +156,7 @@ read_slice(struct varlena *datum, size_t offset, size_t length)
 	struct varlena *slice = detoast_attr_slice(datum, (int32) offset, (int32) length);
 
 	if (VARSIZE(slice) - VARHDRSZ != length)
-		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("bloomfilter value is damaged"),
-						errdetail("It is shorter than its header says.")));
+		damaged("It is shorter than its header says.");
 	return (uint8 *) VARDATA(slice);
 }
 
@@ -333,6 +342,8 @@ find_stored(BsCallSite *site, struct varlena *datum, bool *known)
 			if (replaced)
 			{
 				release_whole(replaced);
+				if (replaced->header)
+					pfree(replaced->header);
 				pfree(replaced->datum);
 				pfree(replaced);
 			}
@@ -343,23 +354,41 @@ find_stored(BsCallSite *site, struct varlena *datum, bool *known)
 	return site->last;
 }
 
-static void
-read_header(BsStored *stored)
+/* Reads so many bytes after those that are there already. */
+static BsFilter *
+read_more(BsCallSite *site, struct varlena *datum, BsFilter *header, size_t have, size_t bytes)
 {
-	size_t length = sizeof(BsFilter) - VARHDRSZ;
+	uint8 *slice;
+
+	header = header ? repalloc(header, have + bytes)
+					: MemoryContextAllocZero(site->context, have + bytes);
+	slice = read_slice(datum, have - VARHDRSZ, bytes);
+	memcpy((char *) header + have, slice, bytes);
+	pfree(slice - VARHDRSZ);
+	return header;
+}
+
+static void
+read_header(BsCallSite *site, BsStored *stored)
+{
 	size_t size = toast_raw_datum_size(PointerGetDatum(stored->datum));
+	BsFilter none = {0};
+	BsFilter *header;
+	const char *why;
 
-	if (stored->has_header)
+	if (stored->header)
 		return;
-	if (size >= sizeof(BsFilter))
-	{
-		uint8 *bytes = read_slice(stored->datum, 0, length);
-
-		memcpy((char *) &stored->header + VARHDRSZ, bytes, length);
-		pfree(bytes - VARHDRSZ);
-	}
-	check(&stored->header, size);
-	stored->has_header = true;
+	if (size < sizeof(BsFilter))
+		check(&none, size);
+	header = read_more(site, stored->datum, NULL, VARHDRSZ, sizeof(BsFilter) - VARHDRSZ);
+	why = bs_header_check(header, size);
+	if (why == NULL && bs_directory_size(header) > 0)
+		header =
+			read_more(site, stored->datum, header, sizeof(BsFilter), bs_directory_size(header));
+	if (why)
+		damaged(why);
+	check(header, size);
+	stored->header = header;
 }
 
 /* ---- reading ---- */
@@ -376,8 +405,8 @@ open_stored(BsReader *reader, BsCallSite *site, struct varlena *datum)
 		reader->header = reader->whole = stored->whole->filter;
 	else if (stored && can_slice(datum))
 	{
-		read_header(stored);
-		reader->header = &stored->header;
+		read_header(site, stored);
+		reader->header = stored->header;
 		reader->whole = NULL;
 		reader->stored = stored;
 	}
@@ -435,37 +464,41 @@ bs_open(BsReader *reader, BsCallSite *site, Datum filter)
 		reader->header = reader->whole = detoasted(datum);
 }
 
-/* One block of a stored filter, or the whole if now is the time. */
+/* The places of a stored filter one by one, or the whole if now is the time. */
 static bool
-stored_contains(BsReader *reader, uint64 hash)
+stored_contains(BsReader *reader, const BsProbe *probe)
 {
 	BsStored *stored = reader->stored;
-	size_t length;
-	size_t start;
-	uint8 *block;
-	bool result;
+	const BsStructure *structure = bs_structure_of(stored->header);
+	size_t size = toast_raw_datum_size(PointerGetDatum(stored->datum));
+	bool result = false;
+	BsPlace place;
 
-	if (++stored->lookups >= (bs_filter_size(stored->header.m) / LOOKUP_BYTES) << stored->evictions)
+	if (++stored->lookups >= (size / LOOKUP_BYTES) << stored->evictions)
 		keep_whole(reader->site, stored);
 	if (stored->whole)
 	{
 		reader->header = reader->whole = stored->whole->filter;
-		return bs_filter_contains(reader->whole, hash);
+		return bs_whole_contains(reader->whole, probe);
 	}
 
-	start = bs_block_start(&stored->header, hash, &length);
-	block = read_slice(stored->datum, sizeof(BsFilter) - VARHDRSZ + start, length);
-	result = bs_block_contains(&stored->header, block, hash);
-	pfree(block - VARHDRSZ);
+	for (uint32 i = 0; !result && structure->place(stored->header, probe, i, &place); i++)
+	{
+		uint8 *bytes =
+			read_slice(stored->datum, sizeof(BsFilter) - VARHDRSZ + place.start, place.length);
+
+		result = structure->holds(&place, bytes, probe);
+		pfree(bytes - VARHDRSZ);
+	}
 	return result;
 }
 
 bool
-bs_reader_contains(BsReader *reader, uint64 hash)
+bs_reader_contains(BsReader *reader, const BsProbe *probe)
 {
 	if (likely(reader->whole != NULL))
-		return bs_filter_contains(reader->whole, hash);
-	return stored_contains(reader, hash);
+		return bs_whole_contains(reader->whole, probe);
+	return stored_contains(reader, probe);
 }
 
 BsFilter *

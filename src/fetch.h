@@ -57,8 +57,8 @@ extern BsKeyMaker *bs_element_key_maker(BsCallSite *site, FunctionCallInfo fcinf
 /* A filter opened to be asked; only for the duration of a call. */
 typedef struct BsReader
 {
-	const BsFilter *header; /* without bits, unless it is the whole */
-	const BsFilter *whole;	/* NULL: blocks are fetched one by one */
+	const BsFilter *header; /* and directory; without the rest, unless it is the whole */
+	const BsFilter *whole;	/* NULL: places are fetched one by one */
 	BsCallSite *site;
 	BsStored *stored;
 	Datum filter;
@@ -75,10 +75,18 @@ typedef struct BsReader
  */
 extern const BsFilter *bs_whole_at_hand(BsCallSite *site, Datum filter);
 
+/* Whether a filter that has been checked has a key; quick for the standard one. */
+static inline bool
+bs_whole_contains(const BsFilter *f, const BsProbe *probe)
+{
+	return likely(f->structure == BS_STRUCTURE_BLOOM) ? bs_filter_contains(f, probe->hash)
+													  : bs_probe_contains(f, probe);
+}
+
 /* Error XX001 where the value is not a filter. */
 extern void bs_open(BsReader *reader, BsCallSite *site, Datum filter);
 
-extern bool bs_reader_contains(BsReader *reader, uint64 hash);
+extern bool bs_reader_contains(BsReader *reader, const BsProbe *probe);
 
 /* A private copy of the whole, in the current memory context. */
 extern BsFilter *bs_reader_copy(BsReader *reader);

@@ -10,83 +10,79 @@
 #define AT(field) (offsetof(BsFilter, field) - sizeof(uint32_t))
 
 void
-bs_external_encode(const BsFilter *f, uint8_t *out)
+bs_header_encode(const BsFilter *h, uint8_t *out)
 {
-	size_t bits_bytes = f->m / 8;
-	uint64_t p_bits;
-
-	memset(out, 0, BS_EXTERNAL_HEADER);
-	memcpy(&p_bits, &f->p, sizeof(p_bits));
-	out[AT(version)] = f->version;
-	out[AT(structure)] = f->structure;
-	out[AT(hash_scheme)] = f->hash_scheme;
-	out[AT(k)] = f->k;
-	bs_store_le(out + AT(key_type), f->key_type, 4);
-	bs_store_le(out + AT(block_bits), f->block_bits, 4);
-	bs_store_le(out + AT(n), f->n, 8);
-	bs_store_le(out + AT(p), p_bits, 8);
-	bs_store_le(out + AT(m), f->m, 8);
-	bs_store_le(out + AT(seed), f->seed, 8);
-	bs_bytes_copy(out + BS_EXTERNAL_HEADER, f->bits, bits_bytes);
-	bs_store_le(out + BS_EXTERNAL_HEADER + bits_bytes,
-				bs_bytes_hash(out, BS_EXTERNAL_HEADER + bits_bytes, 0), BS_EXTERNAL_CHECKSUM);
+	out[AT(version)] = h->version;
+	out[AT(structure)] = h->structure;
+	out[AT(hash_scheme)] = h->hash_scheme;
+	out[AT(k)] = h->k;
+	bs_store_le(out + AT(key_type), h->key_type, 4);
+	bs_store_le(out + AT(block_bits), h->block_bits, 4);
+	bs_store_le(out + AT(n), h->n, 8);
+	bs_store_le(out + AT(p), bs_double_bits(h->p), 8);
+	bs_store_le(out + AT(m), h->m, 8);
+	bs_store_le(out + AT(seed), h->seed, 8);
+	bs_store_le(out + AT(own[0]), h->own[0], 8);
+	bs_store_le(out + AT(own[1]), h->own[1], 8);
 }
 
-static void
-decode_header(const uint8_t *in, BsFilter *header)
+void
+bs_header_decode(const uint8_t *in, BsFilter *h)
 {
 	uint64_t p_bits = bs_load_le(in + AT(p), 8);
 
-	header->version = in[AT(version)];
-	header->structure = in[AT(structure)];
-	header->hash_scheme = in[AT(hash_scheme)];
-	header->k = in[AT(k)];
-	header->key_type = (uint32_t) bs_load_le(in + AT(key_type), 4);
-	header->block_bits = (uint32_t) bs_load_le(in + AT(block_bits), 4);
-	header->n = bs_load_le(in + AT(n), 8);
-	memcpy(&header->p, &p_bits, sizeof(p_bits));
-	header->m = bs_load_le(in + AT(m), 8);
-	header->seed = bs_load_le(in + AT(seed), 8);
-	memcpy(header->reserved, in + AT(reserved), sizeof(header->reserved));
+	h->version = in[AT(version)];
+	h->structure = in[AT(structure)];
+	h->hash_scheme = in[AT(hash_scheme)];
+	h->k = in[AT(k)];
+	h->key_type = (uint32_t) bs_load_le(in + AT(key_type), 4);
+	h->block_bits = (uint32_t) bs_load_le(in + AT(block_bits), 4);
+	h->n = bs_load_le(in + AT(n), 8);
+	memcpy(&h->p, &p_bits, sizeof(p_bits));
+	h->m = bs_load_le(in + AT(m), 8);
+	h->seed = bs_load_le(in + AT(seed), 8);
+	h->own[0] = bs_load_le(in + AT(own[0]), 8);
+	h->own[1] = bs_load_le(in + AT(own[1]), 8);
 }
 
-/* What must hold of a header for any operation to stay inside the bits. */
-static inline const char *
-check_layout(const BsFilter *h, size_t bits_bytes)
+void
+bs_external_encode(const BsFilter *f, size_t size, uint8_t *out)
+{
+	const BsStructure *structure = bs_structure_of(f);
+	size_t directory = bs_directory_size(f);
+	uint8_t *to = out + BS_EXTERNAL_HEADER;
+
+	bs_header_encode(f, out);
+	if (directory)
+		structure->swap_directory(to, f->bits, directory);
+	bs_bytes_copy(to + directory, f->bits + directory, size - sizeof(BsFilter) - directory);
+	to += size - sizeof(BsFilter);
+	bs_store_le(to, bs_bytes_hash(out, (size_t) (to - out), 0), BS_EXTERNAL_CHECKSUM);
+}
+
+/* What must hold of a header for any operation to stay inside the value. */
+static const char *
+check_header(const BsFilter *h, uint64_t after)
 {
 	if (h->version != BS_FORMAT_VERSION)
 		return "Its format version is not known here.";
-	if (h->structure != BS_STRUCTURE_BLOOM)
+	if (bs_structure_of(h) == NULL)
 		return "It is another kind of filter.";
 	if (h->hash_scheme != BS_HASH_SCHEME)
 		return "Its hash scheme is not known here.";
-	if (h->k < 1 || h->k > BS_MAX_K)
-		return "Its number of bits per key is out of range.";
-	if (h->block_bits < 8 || h->block_bits > BS_MAX_BLOCK_BITS || h->block_bits % 8 != 0)
-		return "Its block size is out of range.";
-	if (h->m < h->block_bits || h->m > BS_MAX_BITS)
-		return "Its number of bits is out of range.";
-	if (h->m / 8 != bits_bytes)
-		return "Its length does not fit its header.";
-	return NULL;
+	return bs_structure_of(h)->check_header(h, after);
 }
 
-/* What else the format promises. */
+/* What else the format promises of a header. */
 static const char *
 check_fields(const BsFilter *h)
 {
-	static const uint8_t zero[sizeof(h->reserved)];
-
-	if (h->m % h->block_bits != 0)
-		return "Its number of bits is out of range.";
 	if (h->n < 1 || h->n > INT64_MAX)
 		return "Its number of keys is out of range.";
 	if (!bs_rate_in(h->p, BS_MIN_P, 1))
 		return "Its false-positive rate is out of range.";
 	if (h->key_type != BS_KEY_NONE && !bs_key_type_valid(h->key_type))
 		return "Its key type is not known here.";
-	if (memcmp(h->reserved, zero, sizeof(zero)) != 0)
-		return "Its reserved bytes are not zero.";
 	return NULL;
 }
 
@@ -100,36 +96,57 @@ bs_external_check(const uint8_t *bytes, size_t length, BsFilter *header)
 	if (length < BS_EXTERNAL_HEADER + BS_EXTERNAL_CHECKSUM)
 		return "It is shorter than a header.";
 	body = length - BS_EXTERNAL_CHECKSUM;
-	decode_header(bytes, header);
-	why = check_layout(header, body - BS_EXTERNAL_HEADER);
+	bs_header_decode(bytes, header);
+	why = check_header(header, body - BS_EXTERNAL_HEADER);
 	if (why == NULL)
 		why = check_fields(header);
 	if (why)
 		return why;
 	if (bs_bytes_hash(bytes, body, 0) != bs_load_le(bytes + body, BS_EXTERNAL_CHECKSUM))
 		return "Its checksum does not match.";
-
-	/* keys of no type would be compared with keys of any type */
-	if (header->key_type == BS_KEY_NONE &&
-		!bs_bytes_all_zero(bytes + BS_EXTERNAL_HEADER, body - BS_EXTERNAL_HEADER))
-		return "It holds keys of no type.";
 	return NULL;
 }
 
-void
-bs_external_decode(const uint8_t *bytes, const BsFilter *header, BsFilter *f)
+const char *
+bs_external_decode(const uint8_t *bytes, const BsFilter *header, size_t size, BsFilter *f)
 {
+	const BsStructure *structure = bs_structure_of(header);
+	const uint8_t *from = bytes + BS_EXTERNAL_HEADER;
 	uint32_t host_word = f->host_word;
+	size_t directory = bs_directory_size(header);
+	size_t after = size - sizeof(BsFilter);
+	const char *why;
 
 	*f = *header;
 	f->host_word = host_word;
-	bs_bytes_copy(f->bits, bytes + BS_EXTERNAL_HEADER, header->m / 8);
+	if (directory)
+		structure->swap_directory(f->bits, from, directory);
+	bs_bytes_copy(f->bits + directory, from + directory, after - directory);
+
+	why = bs_filter_check(f, size);
+	if (why == NULL)
+		why = structure->check_value(f, after);
+	/* keys of no type would be compared with keys of any type */
+	if (why == NULL && f->key_type == BS_KEY_NONE &&
+		!bs_bytes_all_zero(f->bits + directory, after - directory))
+		why = "It holds keys of no type.";
+	return why;
+}
+
+const char *
+bs_header_check(const BsFilter *header, size_t size)
+{
+	if (size < sizeof(BsFilter))
+		return "It is shorter than a header.";
+	return check_header(header, size - sizeof(BsFilter));
 }
 
 const char *
 bs_filter_check(const BsFilter *f, size_t size)
 {
-	if (size < sizeof(BsFilter))
-		return "It is shorter than a header.";
-	return check_layout(f, size - sizeof(BsFilter));
+	const char *why = bs_header_check(f, size);
+
+	if (why == NULL && bs_structure_of(f)->check_directory)
+		why = bs_structure_of(f)->check_directory(f, size - sizeof(BsFilter));
+	return why;
 }

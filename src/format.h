@@ -9,38 +9,64 @@
 
 #include <string.h>
 
-#include "bloom.h"
+#include "structure.h"
 
 #define BS_EXTERNAL_HEADER (sizeof(BsFilter) - sizeof(uint32_t))
 #define BS_EXTERNAL_CHECKSUM 8
 
-/* Bytes of the portable form of a filter of m bits. */
+/* Bytes of the portable form of a filter of this size, and the other way round. */
 static inline size_t
-bs_external_size(uint64_t m)
+bs_external_size(size_t size)
 {
-	return BS_EXTERNAL_HEADER + (size_t) (m / 8) + BS_EXTERNAL_CHECKSUM;
+	return size - sizeof(uint32_t) + BS_EXTERNAL_CHECKSUM;
 }
 
-/* Writes bs_external_size(f->m) bytes. */
-extern void bs_external_encode(const BsFilter *f, uint8_t *out);
+static inline size_t
+bs_internal_size(size_t length)
+{
+	return length - BS_EXTERNAL_CHECKSUM + sizeof(uint32_t);
+}
+
+static inline size_t
+bs_directory_size(const BsFilter *header)
+{
+	const BsStructure *structure = bs_structure_of(header);
+
+	return structure->directory_size ? structure->directory_size(header) : 0;
+}
+
+/* Writes bs_external_size(size) bytes. */
+extern void bs_external_encode(const BsFilter *f, size_t size, uint8_t *out);
 
 /*
- * Judges the bytes without allocating.  NULL: they are a filter whose header now
- * stands in *header (host_word excepted).  Otherwise: why not, as a sentence.
+ * Judges header, length and checksum without allocating.  NULL: they are right, and
+ * the header now stands in *header (host_word excepted).  Otherwise: why not, as a
+ * sentence.
  */
 extern const char *bs_external_check(const uint8_t *bytes, size_t length, BsFilter *header);
 
-/* Fills f, bs_filter_size(header->m) bytes, from bytes that bs_external_check has
- * passed with this header; leaves host_word alone. */
-extern void bs_external_decode(const uint8_t *bytes, const BsFilter *header, BsFilter *f);
+/*
+ * Fills f, size = bs_internal_size(length) bytes, from bytes that bs_external_check
+ * has passed with this header; leaves host_word alone.  The result as there: only
+ * now everything has been judged.
+ */
+extern const char *bs_external_decode(const uint8_t *bytes, const BsFilter *header, size_t size,
+									  BsFilter *f);
+
+/* The header alone, BS_EXTERNAL_HEADER bytes. */
+extern void bs_header_encode(const BsFilter *header, uint8_t *out);
+extern void bs_header_decode(const uint8_t *in, BsFilter *header);
 
 /*
- * Judges a filter in memory, or the header of one of this size: whether any
- * operation stays inside its bits.  As bs_external_check.
+ * Judges a filter in memory, or header and directory of one of this size: whether
+ * any operation stays inside the value.  As bs_external_check.
  */
 extern const char *bs_filter_check(const BsFilter *f, size_t size);
 
-/* The same without the reason, to be asked for every call. */
+/* The first half of it: whether the directory may be read by this header. */
+extern const char *bs_header_check(const BsFilter *header, size_t size);
+
+/* The same of the standard filter without the reason, to be asked for every call. */
 static inline bool
 bs_filter_sane(const BsFilter *f, size_t size)
 {

@@ -10,6 +10,7 @@
 
 #include "fetch.h"
 #include "key.h"
+#include "layeredfilter.h"
 
 PG_FUNCTION_INFO_V1(bs_create);
 PG_FUNCTION_INFO_V1(bs_size);
@@ -23,7 +24,8 @@ PG_FUNCTION_INFO_V1(bs_contains_all);
 Datum
 bs_create(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_POINTER(bs_new_filter(PG_GETARG_INT64(0), PG_GETARG_FLOAT8(1), PG_GETARG_INT64(2)));
+	PG_RETURN_POINTER(
+		bs_new_filter(&bs_bloom, PG_GETARG_INT64(0), PG_GETARG_FLOAT8(1), PG_GETARG_INT64(2)));
 }
 
 /* bf_size(n bigint, p float8) -> (m bigint, k int, bytes bigint) */
@@ -45,15 +47,36 @@ bs_size(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }
 
-/* bf_add(f bloomfilter, key "any") -> bloomfilter */
+/* ---- adding and asking, for every kind of filter ---- */
+
+static inline int64
+get_time(FunctionCallInfo fcinfo, const BsFilter *header, bool question)
+{
+	if (likely(header->structure != BS_STRUCTURE_LAYERED))
+		return 0;
+	return bs_layered_time(fcinfo, header, question);
+}
+
+/* The answer, unless a layered filter has forgotten too much to say no. */
+static inline bool
+answer(const BsFilter *header, const BsProbe *probe, bool found)
+{
+	if (unlikely(!found && header->structure == BS_STRUCTURE_LAYERED))
+		bs_layered_require_memory(header, probe->at);
+	return found;
+}
+
+/* bf_add(f, key "any" [, at timestamptz]) -> the same type */
 Datum
 bs_add(PG_FUNCTION_ARGS)
 {
 	BsCallSite *site = bs_call_site(fcinfo);
 	BsKeyMaker *maker;
 	BsReader reader;
-	BsFilter *changed;
+	BsProbe probe;
+	BsFilter *f;
 	BsKey key;
+	bool changed;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
@@ -63,18 +86,23 @@ bs_add(PG_FUNCTION_ARGS)
 	maker = bs_arg_key_maker(site, fcinfo, 1);
 	key = bs_make_key(maker, PG_GETARG_DATUM(1));
 	bs_open(&reader, site, PG_GETARG_DATUM(0));
+	probe.hash = key.hash;
+	probe.at = get_time(fcinfo, reader.header, false);
 
 	/* the argument itself where nothing changes: an UPDATE then keeps the stored value */
-	if (bs_check_key_type(reader.header, &key, maker) && bs_reader_contains(&reader, key.hash))
+	if (bs_check_key_type(reader.header, &key, maker) && bs_structure_of(reader.header)->is_set &&
+		bs_reader_contains(&reader, &probe))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 
-	changed = bs_reader_copy(&reader);
-	bs_adopt_key_type(changed, &key, maker);
-	bs_filter_add(changed, key.hash);
-	PG_RETURN_POINTER(changed);
+	f = bs_reader_copy(&reader);
+	bs_adopt_key_type(f, &key, maker);
+	f = bs_add_probe(f, &probe, &changed);
+	if (!changed)
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+	PG_RETURN_POINTER(f);
 }
 
-/* bf_add_all(f bloomfilter, keys anyarray) -> bloomfilter */
+/* bf_add_all(f, keys anyarray [, at timestamptz]) -> the same type */
 Datum
 bs_add_all(PG_FUNCTION_ARGS)
 {
@@ -85,7 +113,10 @@ bs_add_all(PG_FUNCTION_ARGS)
 	Datum value;
 	bool isnull;
 	BsReader reader;
-	BsFilter *changed = NULL;
+	BsProbe probe;
+	BsFilter *f = NULL;
+	bool changed = false;
+	bool is_set;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
@@ -96,41 +127,50 @@ bs_add_all(PG_FUNCTION_ARGS)
 	maker = bs_element_key_maker(site, fcinfo, array);
 	keys = array_create_iterator(array, 0, NULL);
 	bs_open(&reader, site, PG_GETARG_DATUM(0));
+	probe.at = get_time(fcinfo, reader.header, false);
+	is_set = bs_structure_of(reader.header)->is_set;
 	while (array_iterate(keys, &value, &isnull))
 	{
+		bool this_changed;
 		BsKey key;
 
 		CHECK_FOR_INTERRUPTS();
 		if (isnull)
 			continue;
 		key = bs_make_key(maker, value);
-		if (changed == NULL)
+		probe.hash = key.hash;
+		if (f == NULL)
 		{
-			if (bs_check_key_type(reader.header, &key, maker) &&
-				bs_reader_contains(&reader, key.hash))
+			if (bs_check_key_type(reader.header, &key, maker) && is_set &&
+				bs_reader_contains(&reader, &probe))
 				continue;
-			changed = bs_reader_copy(&reader);
+			f = bs_reader_copy(&reader);
 		}
-		bs_adopt_key_type(changed, &key, maker);
-		bs_filter_add(changed, key.hash);
+		bs_adopt_key_type(f, &key, maker);
+		f = bs_add_probe(f, &probe, &this_changed);
+		changed = changed || this_changed;
 	}
-	if (changed == NULL)
+	if (!changed)
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-	PG_RETURN_POINTER(changed);
+	PG_RETURN_POINTER(f);
 }
 
 /* Apart, so that the usual case needs no room for a reader. */
 static pg_noinline bool
-contains_stored(BsCallSite *site, Datum filter, const BsKey *key)
+contains_stored(FunctionCallInfo fcinfo, BsCallSite *site, const BsKey *key)
 {
 	BsReader reader;
+	BsProbe probe;
 
-	bs_open(&reader, site, filter);
-	return bs_check_key_type(reader.header, key, site->maker) &&
-		   bs_reader_contains(&reader, key->hash);
+	bs_open(&reader, site, PG_GETARG_DATUM(0));
+	probe.hash = key->hash;
+	probe.at = get_time(fcinfo, reader.header, true);
+	return answer(reader.header, &probe,
+				  bs_check_key_type(reader.header, key, site->maker) &&
+					  bs_reader_contains(&reader, &probe));
 }
 
-/* bf_contains(f bloomfilter, key "any") -> boolean */
+/* bf_contains(f, key "any" [, at timestamptz]) -> boolean */
 Datum
 bs_contains(PG_FUNCTION_ARGS)
 {
@@ -145,9 +185,14 @@ bs_contains(PG_FUNCTION_ARGS)
 	key = bs_make_key(maker, PG_GETARG_DATUM(1));
 	whole = bs_whole_at_hand(site, PG_GETARG_DATUM(0));
 	if (likely(whole != NULL))
-		PG_RETURN_BOOL(bs_check_key_type(whole, &key, maker) &&
-					   bs_filter_contains(whole, key.hash));
-	PG_RETURN_BOOL(contains_stored(site, PG_GETARG_DATUM(0), &key));
+	{
+		BsProbe probe = {key.hash, get_time(fcinfo, whole, true)};
+
+		PG_RETURN_BOOL(
+			answer(whole, &probe,
+				   bs_check_key_type(whole, &key, maker) && bs_whole_contains(whole, &probe)));
+	}
+	PG_RETURN_BOOL(contains_stored(fcinfo, site, &key));
 }
 
 /*
@@ -165,6 +210,7 @@ contains_some(FunctionCallInfo fcinfo, bool deciding)
 	bool isnull;
 	bool saw_null = false;
 	BsReader reader;
+	BsProbe probe;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
@@ -172,6 +218,7 @@ contains_some(FunctionCallInfo fcinfo, bool deciding)
 	maker = bs_element_key_maker(site, fcinfo, array);
 	keys = array_create_iterator(array, 0, NULL);
 	bs_open(&reader, site, PG_GETARG_DATUM(0));
+	probe.at = get_time(fcinfo, reader.header, true);
 	while (array_iterate(keys, &value, &isnull))
 	{
 		BsKey key;
@@ -183,8 +230,10 @@ contains_some(FunctionCallInfo fcinfo, bool deciding)
 			continue;
 		}
 		key = bs_make_key(maker, value);
-		if ((bs_check_key_type(reader.header, &key, maker) &&
-			 bs_reader_contains(&reader, key.hash)) == deciding)
+		probe.hash = key.hash;
+		if (answer(reader.header, &probe,
+				   bs_check_key_type(reader.header, &key, maker) &&
+					   bs_reader_contains(&reader, &probe)) == deciding)
 			PG_RETURN_BOOL(deciding);
 	}
 	if (saw_null)
@@ -192,14 +241,14 @@ contains_some(FunctionCallInfo fcinfo, bool deciding)
 	PG_RETURN_BOOL(!deciding);
 }
 
-/* bf_contains_any(f bloomfilter, keys anyarray) -> boolean */
+/* bf_contains_any(f, keys anyarray [, at timestamptz]) -> boolean */
 Datum
 bs_contains_any(PG_FUNCTION_ARGS)
 {
 	return contains_some(fcinfo, true);
 }
 
-/* bf_contains_all(f bloomfilter, keys anyarray) -> boolean */
+/* bf_contains_all(f, keys anyarray [, at timestamptz]) -> boolean */
 Datum
 bs_contains_all(PG_FUNCTION_ARGS)
 {

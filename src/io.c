@@ -1,5 +1,5 @@
 /*
- * io.c - text, binary and bytea forms of the type bloomfilter.
+ * io.c - text, binary and bytea forms of filters.
  */
 #include "io.h"
 
@@ -28,47 +28,61 @@ typedef uint8 Base64Byte;
 typedef char Base64Byte;
 #endif
 
-/* A filter from bytes that bs_external_check has passed. */
+/*
+ * A filter from its portable form, of any kind if structure is NULL.  NULL, and
+ * the reason in *why, where the bytes are not one.
+ */
 static BsFilter *
-load(const uint8 *bytes, const BsFilter *header)
+load(const BsStructure *structure, const uint8 *bytes, size_t length, const char **why)
 {
-	size_t size = bs_filter_size(header->m);
-	BsFilter *f = palloc(size);
+	BsFilter header;
+	BsFilter *f;
+	size_t size;
 
+	*why = bs_external_check(bytes, length, &header);
+	if (*why == NULL && structure && header.structure != structure->number)
+		*why = "It is another kind of filter.";
+	if (*why)
+		return NULL;
+	size = bs_internal_size(length);
+	f = palloc(size);
 	SET_VARSIZE(f, size);
-	bs_external_decode(bytes, header, f);
-	return f;
+	*why = bs_external_decode(bytes, &header, size, f);
+	return *why ? NULL : f;
 }
 
 static BsFilter *
-load_or_fail(const char *bytes, size_t length)
+load_or_fail(const BsStructure *structure, const char *bytes, size_t length)
 {
-	BsFilter header;
-	const char *why = bs_external_check((const uint8 *) bytes, length, &header);
+	const char *why;
+	BsFilter *f = load(structure, (const uint8 *) bytes, length, &why);
 
 	if (why)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-						errmsg("invalid bloomfilter value"), errdetail("%s", why)));
-	return load((const uint8 *) bytes, &header);
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("invalid %s value", structure ? structure->type_name : "bloomset filter"),
+				 errdetail("%s", why)));
+	return f;
 }
 
 bytea *
 bs_filter_to_external(const BsFilter *f)
 {
-	size_t size = VARHDRSZ + bs_external_size(f->m);
+	size_t size = VARHDRSZ + bs_external_size(VARSIZE(f));
 	bytea *result = palloc(size);
 
 	SET_VARSIZE(result, size);
-	bs_external_encode(f, (uint8 *) VARDATA(result));
+	bs_external_encode(f, VARSIZE(f), (uint8 *) VARDATA(result));
 	return result;
 }
 
 BsFilter *
-bs_filter_from_external(const bytea *bytes)
+bs_filter_from_external(const BsStructure *structure, const bytea *bytes)
 {
-	return load_or_fail(VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
+	return load_or_fail(structure, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
 }
 
+/* Of every kind of filter. */
 Datum
 bs_out(PG_FUNCTION_ARGS)
 {
@@ -91,7 +105,7 @@ bs_out(PG_FUNCTION_ARGS)
 }
 
 Datum
-bs_in(PG_FUNCTION_ARGS)
+bs_read_text(FunctionCallInfo fcinfo, const BsStructure *structure)
 {
 	const char *text = PG_GETARG_CSTRING(0);
 	size_t text_length = strlen(text);
@@ -99,7 +113,6 @@ bs_in(PG_FUNCTION_ARGS)
 	uint8 *bytes = palloc(room + 1);
 	size_t length = 0;
 	bool valid = text_length % 4 == 0;
-	BsFilter header;
 	const char *why;
 	BsFilter *f;
 
@@ -114,36 +127,49 @@ bs_in(PG_FUNCTION_ARGS)
 		CHECK_FOR_INTERRUPTS();
 	}
 	if (!valid || text_length == 0)
-		bs_input_error(fcinfo, (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-								errmsg("invalid input syntax for type %s", "bloomfilter"),
-								errdetail("The text form of a bloomfilter is base64.")));
-	why = bs_external_check(bytes, length, &header);
+		bs_input_error(fcinfo,
+					   (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+						errmsg("invalid input syntax for type %s", structure->type_name),
+						errdetail("The text form of a %s is base64.", structure->type_name)));
+	f = load(structure, bytes, length, &why);
 	if (why)
-		bs_input_error(fcinfo, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-								errmsg("invalid bloomfilter value"), errdetail("%s", why)));
-	f = load(bytes, &header);
+		bs_input_error(fcinfo,
+					   (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+						errmsg("invalid %s value", structure->type_name), errdetail("%s", why)));
 	pfree(bytes);
 	PG_RETURN_POINTER(f);
 }
 
 Datum
-bs_recv(PG_FUNCTION_ARGS)
+bs_read_binary(FunctionCallInfo fcinfo, const BsStructure *structure)
 {
 	StringInfo buffer = (StringInfo) PG_GETARG_POINTER(0);
 	int length = buffer->len - buffer->cursor;
 
-	PG_RETURN_POINTER(load_or_fail(pq_getmsgbytes(buffer, length), length));
+	PG_RETURN_POINTER(load_or_fail(structure, pq_getmsgbytes(buffer, length), length));
 }
 
-/* Also the cast to bytea. */
 Datum
-bs_send(PG_FUNCTION_ARGS)
+bs_in(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BYTEA_P(bs_filter_to_external(bs_fetch_once(PG_GETARG_DATUM(0))));
+	return bs_read_text(fcinfo, &bs_bloom);
+}
+
+Datum
+bs_recv(PG_FUNCTION_ARGS)
+{
+	return bs_read_binary(fcinfo, &bs_bloom);
 }
 
 Datum
 bs_from_bytea(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_POINTER(bs_filter_from_external(PG_GETARG_BYTEA_PP(0)));
+	PG_RETURN_POINTER(bs_filter_from_external(&bs_bloom, PG_GETARG_BYTEA_PP(0)));
+}
+
+/* Of every kind of filter; also the cast to bytea. */
+Datum
+bs_send(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BYTEA_P(bs_filter_to_external(bs_fetch_once(PG_GETARG_DATUM(0))));
 }

@@ -13,43 +13,51 @@ PG_FUNCTION_INFO_V1(bs_ne);
 PG_FUNCTION_INFO_V1(bs_hash);
 PG_FUNCTION_INFO_V1(bs_hash_extended);
 
-/* A NULL side gives the other one; NULL only where both are. */
-static Datum
-combine(FunctionCallInfo fcinfo, const char *who,
-		void (*operation)(BsFilter *dst, const BsFilter *src))
+/* A NULL side gives the other one; NULL only where both are.  False: no sides. */
+static bool
+has_both(FunctionCallInfo fcinfo, Datum *other)
+{
+	if (!PG_ARGISNULL(0) && !PG_ARGISNULL(1))
+		return true;
+	fcinfo->isnull = PG_ARGISNULL(0) && PG_ARGISNULL(1);
+	*other = PG_GETARG_DATUM(PG_ARGISNULL(0) ? 1 : 0);
+	return false;
+}
+
+/* bf_union(a, b) of one kind of filter -> the same */
+Datum
+bs_union(PG_FUNCTION_ARGS)
 {
 	BsCallSite *site = bs_call_site(fcinfo);
 	const BsFilter *a;
 	const BsFilter *b;
-	BsFilter *result;
+	Datum other;
 
-	if (PG_ARGISNULL(0) && PG_ARGISNULL(1))
-		PG_RETURN_NULL();
-	if (PG_ARGISNULL(0))
-		PG_RETURN_DATUM(PG_GETARG_DATUM(1));
-	if (PG_ARGISNULL(1))
-		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-
+	if (!has_both(fcinfo, &other))
+		return other;
 	a = bs_fetch(site, PG_GETARG_DATUM(0));
 	b = bs_fetch(site, PG_GETARG_DATUM(1));
-	bs_require_compatible(who, a, b);
-	result = bs_copy_filter(a);
-	operation(result, b);
-	PG_RETURN_POINTER(result);
-}
-
-/* bf_union(a bloomfilter, b bloomfilter) -> bloomfilter */
-Datum
-bs_union(PG_FUNCTION_ARGS)
-{
-	return combine(fcinfo, "bf_union", bs_filter_unite);
+	PG_RETURN_POINTER(bs_united("bf_union", a, b));
 }
 
 /* bf_intersect(a bloomfilter, b bloomfilter) -> bloomfilter */
 Datum
 bs_intersect(PG_FUNCTION_ARGS)
 {
-	return combine(fcinfo, "bf_intersect", bs_filter_intersect);
+	BsCallSite *site = bs_call_site(fcinfo);
+	const BsFilter *a;
+	const BsFilter *b;
+	BsFilter *result;
+	Datum other;
+
+	if (!has_both(fcinfo, &other))
+		return other;
+	a = bs_fetch(site, PG_GETARG_DATUM(0));
+	b = bs_fetch(site, PG_GETARG_DATUM(1));
+	bs_require_compatible("bf_intersect", a, b);
+	result = bs_copy_filter(a);
+	bs_filter_intersect(result, b);
+	PG_RETURN_POINTER(result);
 }
 
 /* Header and bits, all padding being zero, are the value. */

@@ -15,13 +15,13 @@ PG_FUNCTION_INFO_V1(bs_intersect_count);
 PG_FUNCTION_INFO_V1(bs_fpp);
 PG_FUNCTION_INFO_V1(bs_info);
 
-/* bf_count(f bloomfilter) -> float8 */
+/* bf_count(f) of every kind of filter -> float8 */
 Datum
 bs_count(PG_FUNCTION_ARGS)
 {
 	const BsFilter *f = bs_fetch_once(PG_GETARG_DATUM(0));
 
-	PG_RETURN_FLOAT8(bs_filter_estimate(f, bs_filter_bits_set(f)));
+	PG_RETURN_FLOAT8(bs_structure_of(f)->count(f));
 }
 
 /*
@@ -45,11 +45,13 @@ bs_intersect_count(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(Max(common, 0));
 }
 
-/* bf_fpp(f bloomfilter) -> float8 */
+/* bf_fpp(f) of every kind of filter -> float8 */
 Datum
 bs_fpp(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_FLOAT8(bs_filter_rate(bs_fetch_once(PG_GETARG_DATUM(0))));
+	const BsFilter *f = bs_fetch_once(PG_GETARG_DATUM(0));
+
+	PG_RETURN_FLOAT8(bs_structure_of(f)->rate(f));
 }
 
 /* bf_info(f bloomfilter) -> one row; the columns stand in the install script */

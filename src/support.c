@@ -80,8 +80,8 @@ know_constant(Const *constant, Known *known)
 	if (constant->constisnull)
 		return;
 	f = bs_fetch_once(constant->constvalue);
-	known->keys = bs_filter_estimate(f, bs_filter_bits_set(f));
-	known->rate = bs_filter_rate(f);
+	known->keys = bs_structure_of(f)->count(f);
+	known->rate = bs_structure_of(f)->rate(f);
 }
 
 /* ---- filters that an InitPlan builds ---- */

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "bloom.h"
+#include "format.h"
 #include "hash.h"
 
 static BsFilter *
@@ -20,6 +20,33 @@ make_filter(int64_t n, double p, uint64_t seed)
 	f = calloc(1, bs_filter_size(layout.m));
 	bs_filter_init(f, &layout, n, p, seed);
 	return f;
+}
+
+/* A filter from its portable form; NULL, and why, where the bytes are not one. */
+static inline BsFilter *
+read_external(const uint8_t *bytes, size_t length, const char **why)
+{
+	BsFilter header;
+	BsFilter *f;
+
+	*why = bs_external_check(bytes, length, &header);
+	if (*why)
+		return NULL;
+	f = calloc(1, bs_internal_size(length));
+	*why = bs_external_decode(bytes, &header, bs_internal_size(length), f);
+	if (*why == NULL)
+		return f;
+	free(f);
+	return NULL;
+}
+
+static inline bool
+accepted(const uint8_t *bytes, size_t length)
+{
+	const char *why;
+
+	free(read_external(bytes, length, &why));
+	return why == NULL;
 }
 
 /* The hash of an integer key, as the extension computes it. */

@@ -4,8 +4,8 @@
  */
 #include <stdlib.h>
 
-#include "bloom.h"
 #include "hash.h"
+#include "structure.h"
 #include "model.h"
 #include "tap.h"
 
@@ -234,7 +234,8 @@ test_limits(void)
 						l.k <= BS_MAX_K;
 			else
 			{
-				uint64_t shards = bs_sizing_shards(n, rates[i]);
+				BsFilter header = {.n = (uint64_t) n, .p = rates[i]};
+				uint64_t shards = bs_shares(&bs_bloom, &header);
 
 				whole = whole && bs_sizing((int64_t) (((uint64_t) n + shards - 1) / shards),
 										   rates[i], &l) == BS_SIZING_OK;

@@ -1,0 +1,28 @@
+/*
+ * aggregate.h - transition functions of the aggregates that build filters.
+ */
+#ifndef BS_AGGREGATE_H
+#define BS_AGGREGATE_H
+
+#include "bloomset.h"
+
+/* What is the same for all rows. */
+typedef struct BsParameters
+{
+	int64 n;
+	double p;
+	uint64 own[2]; /* as in the header */
+} BsParameters;
+
+/* (internal, key "any", ...) -> internal: adds the key, if it is not NULL, to a
+ * filter that the first row makes. */
+extern Datum bs_build(FunctionCallInfo fcinfo, const BsStructure *structure,
+					  const BsParameters *parameters, int64 at);
+
+/* (filter, key bfkey, n bigint, p float8) -> filter */
+extern Datum bs_build_from_keys(FunctionCallInfo fcinfo, const BsStructure *structure);
+
+/* n and p, the third and fourth argument. */
+extern BsParameters bs_get_parameters(FunctionCallInfo fcinfo);
+
+#endif
