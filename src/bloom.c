@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "blocks.h"
 #include "bytes.h"
 #include "key_type.h"
 #include "sizing_table.h"
@@ -14,45 +15,9 @@
 #define CACHE_LINE 64
 #define SMALL_BLOCKS 128 /* from so many blocks on, whole blocks waste under 1% */
 
-/*
- * Part of the format: the multipliers below decide which bits a key sets.
- * FMIX is MurmurHash3's finaliser (Appleby); CHAIN a multiplier with good
- * spectra (Steele, Vigna: "Computationally easy, spectrally good multipliers").
- */
-#define MIX_MULTIPLIER UINT64_C(0x9e3779b97f4a7c15)
-#define CHAIN_MULTIPLIER UINT64_C(0xf1357aea2e62a9c5)
-#define FMIX_MULTIPLIER_1 UINT64_C(0xff51afd7ed558ccd)
-#define FMIX_MULTIPLIER_2 UINT64_C(0xc4ceb9fe1a85ec53)
 #define SHARD_SALT UINT64_C(0x5368617264730000)
 
 void (*bs_poll)(void) = NULL;
-
-/* High and low half of the 128-bit product. */
-static inline uint64_t
-multiply_high(uint64_t a, uint64_t b)
-{
-#ifdef __SIZEOF_INT128__
-	return (uint64_t) (((unsigned __int128) a * b) >> 64);
-#else
-	uint64_t al = (uint32_t) a, ah = a >> 32;
-	uint64_t bl = (uint32_t) b, bh = b >> 32;
-	uint64_t mid = ah * bl + ((al * bl) >> 32);
-	uint64_t mid2 = al * bh + (uint32_t) mid;
-
-	return ah * bh + (mid >> 32) + (mid2 >> 32);
-#endif
-}
-
-static inline uint64_t
-fmix(uint64_t x)
-{
-	x ^= x >> 33;
-	x *= FMIX_MULTIPLIER_1;
-	x ^= x >> 33;
-	x *= FMIX_MULTIPLIER_2;
-	x ^= x >> 33;
-	return x;
-}
 
 /* ---- sizing ---- */
 
@@ -67,7 +32,7 @@ log2_fraction(uint64_t x)
 
 	for (int i = 0; i < 24; i++)
 	{
-		uint64_t square = multiply_high(x, x); /* of a number in [1, 2): in [1, 4) / 4 */
+		uint64_t square = bs_multiply_high(x, x); /* of a number in [1, 2): in [1, 4) / 4 */
 
 		result <<= 1;
 		if (square >> 63)
@@ -134,7 +99,7 @@ bits_per_key(double p, uint32_t *block_bits, uint8_t *k)
 static uint64_t
 scaled_product(int64_t n, uint32_t bits, int shift)
 {
-	uint64_t high = multiply_high((uint64_t) n, bits);
+	uint64_t high = bs_multiply_high((uint64_t) n, bits);
 
 	if (high >> shift)
 		return UINT64_MAX;
@@ -174,63 +139,6 @@ bs_sizing(int64_t n, double p, BsLayout *layout)
 	return layout->m > BS_MAX_BITS ? BS_SIZING_TOO_LARGE : BS_SIZING_OK;
 }
 
-/* ---- positions ---- */
-
-/* Where the bits of keys lie in one filter. */
-typedef struct Geometry
-{
-	uint64_t blocks;
-	uint64_t seed_mix;
-	uint32_t block_bits;
-	uint32_t k;
-} Geometry;
-
-/* A division, but for the powers of two that all large filters have. */
-static inline uint64_t
-number_of_blocks(const BsFilter *f)
-{
-#ifdef __GNUC__
-	if ((f->block_bits & (f->block_bits - 1)) == 0)
-		return f->m >> __builtin_ctz(f->block_bits);
-#endif
-	return f->m / f->block_bits;
-}
-
-static inline Geometry
-geometry(const BsFilter *f)
-{
-	Geometry g;
-
-	g.blocks = number_of_blocks(f);
-	g.seed_mix = f->seed ? fmix(f->seed) : 0;
-	g.block_bits = f->block_bits;
-	g.k = f->k;
-	return g;
-}
-
-static inline uint64_t
-mix_seed(const Geometry *g, uint64_t hash)
-{
-	uint64_t x = (hash ^ g->seed_mix) * MIX_MULTIPLIER;
-
-	return x ^ (x >> 32);
-}
-
-/* First byte of the block that the mixed hash chooses. */
-static inline uint64_t
-block_byte(const Geometry *g, uint64_t x)
-{
-	return multiply_high(x, g->blocks) * (g->block_bits / 8);
-}
-
-/* Steps the chain and returns the next bit inside the block. */
-static inline uint32_t
-next_bit(const Geometry *g, uint64_t *x)
-{
-	*x *= CHAIN_MULTIPLIER;
-	return (uint32_t) (((*x >> 32) * g->block_bits) >> 32);
-}
-
 /* ---- the filter ---- */
 
 void
@@ -251,14 +159,14 @@ bs_filter_init(BsFilter *f, const BsLayout *layout, int64_t n, double p, uint64_
 bool
 bs_filter_add(BsFilter *f, uint64_t hash)
 {
-	Geometry g = geometry(f);
-	uint64_t x = mix_seed(&g, hash);
-	uint8_t *block = f->bits + block_byte(&g, x);
+	BsGeometry g = bs_geometry(f);
+	uint64_t x = bs_mix_seed(&g, hash);
+	uint8_t *block = f->bits + bs_block_byte(&g, x);
 	uint8_t missing = 0;
 
 	for (uint32_t i = 0; i < g.k; i++)
 	{
-		uint32_t bit = next_bit(&g, &x);
+		uint32_t bit = bs_next_bit(&g, &x);
 		uint8_t mask = (uint8_t) (1 << (bit & 7));
 
 		missing |= (uint8_t) (~block[bit >> 3] & mask);
@@ -270,7 +178,7 @@ bs_filter_add(BsFilter *f, uint64_t hash)
 /* Starts loading the lines that a key's bits lie in; a block of a few lines is
  * loaded as a whole, which is cheaper than finding out which. */
 static inline void
-prefetch_block(const Geometry *g, const uint8_t *block, uint64_t x)
+prefetch_block(const BsGeometry *g, const uint8_t *block, uint64_t x)
 {
 	uint32_t bytes = g->block_bits / 8;
 
@@ -282,25 +190,25 @@ prefetch_block(const Geometry *g, const uint8_t *block, uint64_t x)
 	}
 	else
 		for (uint32_t i = 0; i < g->k; i++)
-			bs_prefetch(block + (next_bit(g, &x) >> 3));
+			bs_prefetch(block + (bs_next_bit(g, &x) >> 3));
 }
 
 #define GROUP 32 /* keys whose lines are loaded at a time */
 
 static inline void
-add_group(BsFilter *f, const Geometry *g, uint64_t *mixed, size_t count)
+add_group(BsFilter *f, const BsGeometry *g, uint64_t *mixed, size_t count)
 {
 	uint8_t *block[GROUP];
 
 	for (size_t i = 0; i < count; i++)
 	{
-		block[i] = f->bits + block_byte(g, mixed[i]);
+		block[i] = f->bits + bs_block_byte(g, mixed[i]);
 		prefetch_block(g, block[i], mixed[i]);
 	}
 	for (size_t i = 0; i < count; i++)
 		for (uint32_t k = 0; k < g->k; k++)
 		{
-			uint32_t bit = next_bit(g, &mixed[i]);
+			uint32_t bit = bs_next_bit(g, &mixed[i]);
 
 			block[i][bit >> 3] |= (uint8_t) (1 << (bit & 7));
 		}
@@ -309,7 +217,7 @@ add_group(BsFilter *f, const Geometry *g, uint64_t *mixed, size_t count)
 void
 bs_filter_add_many(BsFilter *f, const uint64_t *hashes, size_t count)
 {
-	Geometry g = geometry(f);
+	BsGeometry g = bs_geometry(f);
 	uint64_t mixed[GROUP];
 
 	for (size_t at = 0; at < count; at += GROUP)
@@ -317,7 +225,7 @@ bs_filter_add_many(BsFilter *f, const uint64_t *hashes, size_t count)
 		size_t group = count - at < GROUP ? count - at : GROUP;
 
 		for (size_t i = 0; i < group; i++)
-			mixed[i] = mix_seed(&g, hashes[at + i]);
+			mixed[i] = bs_mix_seed(&g, hashes[at + i]);
 		add_group(f, &g, mixed, group);
 	}
 }
@@ -325,15 +233,15 @@ bs_filter_add_many(BsFilter *f, const uint64_t *hashes, size_t count)
 uint64_t
 bs_mix(uint64_t hash)
 {
-	Geometry unseeded = {.seed_mix = 0};
+	BsGeometry unseeded = {.seed_mix = 0};
 
-	return mix_seed(&unseeded, hash);
+	return bs_mix_seed(&unseeded, hash);
 }
 
 void
 bs_filter_add_mixed(BsFilter *f, const uint64_t *mixed, size_t count)
 {
-	Geometry g = geometry(f);
+	BsGeometry g = bs_geometry(f);
 	uint64_t copy[GROUP];
 
 	for (size_t at = 0; at < count; at += GROUP)
@@ -347,9 +255,9 @@ bs_filter_add_mixed(BsFilter *f, const uint64_t *mixed, size_t count)
 
 /* The next bit of the chain, as the lowest of the result. */
 static inline uint32_t
-test_next(const Geometry *g, const uint8_t *block, uint64_t *x)
+test_next(const BsGeometry *g, const uint8_t *block, uint64_t *x)
 {
-	uint32_t bit = next_bit(g, x);
+	uint32_t bit = bs_next_bit(g, x);
 
 	return (uint32_t) block[bit >> 3] >> (bit & 7);
 }
@@ -359,7 +267,7 @@ test_next(const Geometry *g, const uint8_t *block, uint64_t *x)
  * not that a key which is not in needs no more, which no CPU can predict.
  */
 static inline bool
-all_set(const Geometry *g, const uint8_t *block, uint64_t x)
+all_set(const BsGeometry *g, const uint8_t *block, uint64_t x)
 {
 	uint32_t i = 0;
 
@@ -383,27 +291,27 @@ all_set(const Geometry *g, const uint8_t *block, uint64_t x)
 bool
 bs_filter_contains(const BsFilter *f, uint64_t hash)
 {
-	Geometry g = geometry(f);
-	uint64_t x = mix_seed(&g, hash);
+	BsGeometry g = bs_geometry(f);
+	uint64_t x = bs_mix_seed(&g, hash);
 
-	return all_set(&g, f->bits + block_byte(&g, x), x);
+	return all_set(&g, f->bits + bs_block_byte(&g, x), x);
 }
 
 size_t
 bs_block_start(const BsFilter *header, uint64_t hash, size_t *bytes)
 {
-	Geometry g = geometry(header);
+	BsGeometry g = bs_geometry(header);
 
 	*bytes = g.block_bits / 8;
-	return block_byte(&g, mix_seed(&g, hash));
+	return bs_block_byte(&g, bs_mix_seed(&g, hash));
 }
 
 bool
 bs_block_contains(const BsFilter *header, const uint8_t *block, uint64_t hash)
 {
-	Geometry g = geometry(header);
+	BsGeometry g = bs_geometry(header);
 
-	return all_set(&g, block, mix_seed(&g, hash));
+	return all_set(&g, block, bs_mix_seed(&g, hash));
 }
 
 void
@@ -440,25 +348,6 @@ bs_filter_intersect(BsFilter *dst, const BsFilter *src)
 
 /* ---- counting and estimates ---- */
 
-static inline uint64_t
-load64(const uint8_t *bytes)
-{
-	uint64_t word;
-
-	memcpy(&word, bytes, sizeof(word));
-	return word;
-}
-
-/* Bits set in a word; portable, and quick enough without POPCNT. */
-static inline uint32_t
-popcount64(uint64_t x)
-{
-	x -= (x >> 1) & UINT64_C(0x5555555555555555);
-	x = (x & UINT64_C(0x3333333333333333)) + ((x >> 2) & UINT64_C(0x3333333333333333));
-	x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-	return (uint32_t) ((x * UINT64_C(0x0101010101010101)) >> 56);
-}
-
 /* Bits set in a or, where b is given, in a | b. */
 static uint64_t
 popcount_bytes(const uint8_t *a, const uint8_t *b, size_t bytes)
@@ -468,12 +357,12 @@ popcount_bytes(const uint8_t *a, const uint8_t *b, size_t bytes)
 
 	if (b)
 		for (; i + 8 <= bytes; i += 8)
-			count += popcount64(load64(a + i) | load64(b + i));
+			count += bs_popcount64(bs_load64(a + i) | bs_load64(b + i));
 	else
 		for (; i + 8 <= bytes; i += 8)
-			count += popcount64(load64(a + i));
+			count += bs_popcount64(bs_load64(a + i));
 	for (; i < bytes; i++)
-		count += popcount64(a[i] | (b ? b[i] : 0));
+		count += bs_popcount64(a[i] | (b ? b[i] : 0));
 	return count;
 }
 
@@ -522,17 +411,15 @@ bs_filter_estimate(const BsFilter *f, uint64_t bits_set)
 }
 
 double
-bs_filter_rate(const BsFilter *f)
+bs_blocks_rate(const BsFilter *f, size_t block_bytes, uint64_t (*count)(const uint8_t *, size_t))
 {
-	size_t block_bytes = f->block_bits / 8;
 	uint64_t blocks = f->m / f->block_bits;
 	size_t since_poll = 0;
 	double sum = 0;
 
 	for (uint64_t block = 0; block < blocks; block++)
 	{
-		double fill = (double) popcount_bytes(f->bits + block * block_bytes, NULL, block_bytes) /
-					  f->block_bits;
+		double fill = (double) count(f->bits + block * block_bytes, block_bytes) / f->block_bits;
 		double rate = 1;
 
 		for (uint32_t i = 0; i < f->k; i++)
@@ -548,10 +435,22 @@ bs_filter_rate(const BsFilter *f)
 	return sum / (double) blocks;
 }
 
+static uint64_t
+count_bits(const uint8_t *bytes, size_t length)
+{
+	return popcount_bytes(bytes, NULL, length);
+}
+
+double
+bs_filter_rate(const BsFilter *f)
+{
+	return bs_blocks_rate(f, f->block_bits / 8, count_bits);
+}
+
 uint32_t
 bs_shard(uint64_t hash, uint32_t shards)
 {
-	return (uint32_t) (((fmix(hash ^ SHARD_SALT) >> 32) * shards) >> 32);
+	return (uint32_t) (((bs_fmix(hash ^ SHARD_SALT) >> 32) * shards) >> 32);
 }
 
 /* ---- the structure ---- */

@@ -7,6 +7,7 @@
 
 static const BsStructure *const structures[] = {
 	[BS_STRUCTURE_BLOOM] = &bs_bloom,
+	[BS_STRUCTURE_COUNTING] = &bs_counting,
 };
 
 const BsStructure *

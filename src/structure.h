@@ -110,10 +110,13 @@ extern void bs_merge_headers(BsFilter *to, const BsFilter *from);
 
 /*
  * Shared by structures of blocks (bloom.c).  The checks of k, block_bits and m; of
- * whole blocks, and own being unused; and "holds" for a block of bits.
+ * whole blocks, and own being unused; "holds" for a block of bits; and the rate,
+ * from the number of positions set in each block.
  */
 extern const char *bs_check_blocks(const BsFilter *header, uint64_t max_bits);
 extern const char *bs_check_whole_blocks(const BsFilter *f, uint64_t after);
+extern double bs_blocks_rate(const BsFilter *f, size_t block_bytes,
+							 uint64_t (*count)(const uint8_t *block, size_t bytes));
 extern bool bs_block_holds(const BsPlace *place, const uint8_t *bytes, const BsProbe *probe);
 
 /* For a plan that is too large: the least number of equal shares of n that fit. */
