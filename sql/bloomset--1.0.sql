@@ -435,3 +435,203 @@ CREATE AGGREGATE bf_intersect_agg(f bloomfilter) (
 );
 COMMENT ON AGGREGATE bf_intersect_agg(bloomfilter) IS
 'the intersection of all filters that are not NULL; NULL for none; errors as bf_union';
+
+-- ---- the type countingfilter ----
+
+CREATE TYPE countingfilter;
+
+CREATE FUNCTION bf_counting_in(cstring) RETURNS countingfilter
+AS 'MODULE_PATHNAME', 'bs_counting_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_counting_in(cstring) IS 'text input; as that of bloomfilter';
+
+CREATE FUNCTION bf_out(countingfilter) RETURNS cstring
+AS 'MODULE_PATHNAME', 'bs_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_out(countingfilter) IS 'text output: base64 of the portable form';
+
+CREATE FUNCTION bf_counting_recv(internal) RETURNS countingfilter
+AS 'MODULE_PATHNAME', 'bs_counting_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_counting_recv(internal) IS 'binary input; as that of bloomfilter';
+
+CREATE FUNCTION bf_send(countingfilter) RETURNS bytea
+AS 'MODULE_PATHNAME', 'bs_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_send(countingfilter) IS 'binary output: the portable form';
+
+CREATE TYPE countingfilter (
+    INPUT = bf_counting_in,
+    OUTPUT = bf_out,
+    RECEIVE = bf_counting_recv,
+    SEND = bf_send,
+    INTERNALLENGTH = variable,
+    ALIGNMENT = double,
+    STORAGE = external
+);
+COMMENT ON TYPE countingfilter IS
+'as bloomfilter, with 4-bit counters instead of bits, so that keys can be removed: four times its size';
+
+CREATE FUNCTION bf_counting_from_bytea(bytea) RETURNS countingfilter
+AS 'MODULE_PATHNAME', 'bs_counting_from_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_counting_from_bytea(bytea) IS
+'cast from bytea: the portable form; error 22P03 (not such a filter, or damaged)';
+
+CREATE CAST (countingfilter AS bytea) WITH FUNCTION bf_send(countingfilter);
+COMMENT ON CAST (countingfilter AS bytea) IS 'the portable form';
+CREATE CAST (bytea AS countingfilter) WITH FUNCTION bf_counting_from_bytea(bytea);
+COMMENT ON CAST (bytea AS countingfilter) IS 'reads and checks the portable form';
+
+CREATE FUNCTION bf_bloomfilter(countingfilter) RETURNS bloomfilter
+AS 'MODULE_PATHNAME', 'bs_counting_to_bloomfilter' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_bloomfilter(countingfilter) IS
+'cast to bloomfilter: the one that holds the same keys, of the same n, p, m, k and seed';
+CREATE CAST (countingfilter AS bloomfilter) WITH FUNCTION bf_bloomfilter(countingfilter);
+COMMENT ON CAST (countingfilter AS bloomfilter) IS 'the standard filter of the same keys';
+
+CREATE FUNCTION bf_create_counting(n bigint, p double precision DEFAULT 0.01, seed bigint DEFAULT 0)
+RETURNS countingfilter
+AS 'MODULE_PATHNAME', 'bs_counting_create' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_create_counting(bigint, double precision, bigint) IS
+'an empty counting filter for n distinct keys at false-positive rate p; NULL and errors as bf_create, 54000 from 2^30 counters on. Counting Bloom filter: Fan, Cao, Almeida, Broder 2000, in blocks';
+
+CREATE FUNCTION bf_add(f countingfilter, key "any") RETURNS countingfilter
+AS 'MODULE_PATHNAME', 'bs_add' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bf_add(countingfilter, "any") IS
+'the filter with one more copy of the key; NULL and errors as for a bloomfilter. A counter that reaches 15 stays there: no key is lost, but those it counts can no longer be removed';
+
+CREATE FUNCTION bf_add_all(f countingfilter, keys anyarray) RETURNS countingfilter
+AS 'MODULE_PATHNAME', 'bs_add_all' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION bf_add_all(countingfilter, anyarray) IS
+'the filter with one more copy of each element of the array; NULL and errors as for a bloomfilter';
+
+CREATE FUNCTION bf_remove(f countingfilter, key "any", missing_ok boolean DEFAULT false) RETURNS countingfilter
+AS 'MODULE_PATHNAME', 'bs_remove' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bf_remove(countingfilter, "any", boolean) IS
+'the filter with one copy of the key less; f unchanged for a NULL key, NULL for a NULL filter; error 22023 if the key is certainly not in, unless missing_ok. To remove a key that was never added and is a false positive takes other keys out: remove only what was added';
+
+CREATE FUNCTION bf_contains(f countingfilter, key "any") RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_contains' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 2;
+COMMENT ON FUNCTION bf_contains(countingfilter, "any") IS
+'false: the key is certainly not in; true: it probably is; NULL and errors as for a bloomfilter';
+
+CREATE FUNCTION bf_contains_any(f countingfilter, keys anyarray) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_contains_any' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_contains_any(countingfilter, anyarray) IS 'as for a bloomfilter';
+
+CREATE FUNCTION bf_contains_all(f countingfilter, keys anyarray) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_contains_all' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_contains_all(countingfilter, anyarray) IS 'as for a bloomfilter';
+
+CREATE FUNCTION bf_union(a countingfilter, b countingfilter) RETURNS countingfilter
+AS 'MODULE_PATHNAME', 'bs_union' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_union(countingfilter, countingfilter) IS
+'the filter of the keys of both, as many copies as both have together; NULL and errors as for bloomfilters';
+
+CREATE OPERATOR | (
+    LEFTARG = countingfilter, RIGHTARG = countingfilter, FUNCTION = bf_union, COMMUTATOR = |
+);
+COMMENT ON OPERATOR | (countingfilter, countingfilter) IS 'union';
+
+CREATE FUNCTION bf_eq(countingfilter, countingfilter) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_eq' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION bf_eq(countingfilter, countingfilter) IS 'implementation of = operator';
+
+CREATE FUNCTION bf_ne(countingfilter, countingfilter) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_ne' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION bf_ne(countingfilter, countingfilter) IS 'implementation of <> operator';
+
+CREATE FUNCTION bf_hash(countingfilter) RETURNS integer
+AS 'MODULE_PATHNAME', 'bs_hash' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION bf_hash(countingfilter) IS 'hash';
+
+CREATE FUNCTION bf_hash_extended(countingfilter, bigint) RETURNS bigint
+AS 'MODULE_PATHNAME', 'bs_hash_extended' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION bf_hash_extended(countingfilter, bigint) IS 'hash, with a seed';
+
+CREATE OPERATOR = (
+    LEFTARG = countingfilter, RIGHTARG = countingfilter, FUNCTION = bf_eq,
+    COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES
+);
+COMMENT ON OPERATOR = (countingfilter, countingfilter) IS 'equal, byte for byte';
+CREATE OPERATOR <> (
+    LEFTARG = countingfilter, RIGHTARG = countingfilter, FUNCTION = bf_ne,
+    COMMUTATOR = <>, NEGATOR = =, RESTRICT = neqsel, JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR <> (countingfilter, countingfilter) IS 'not equal, byte for byte';
+
+CREATE OPERATOR FAMILY countingfilter_ops USING hash;
+COMMENT ON OPERATOR FAMILY countingfilter_ops USING hash IS 'hashing of countingfilter';
+CREATE OPERATOR CLASS countingfilter_ops DEFAULT FOR TYPE countingfilter USING hash FAMILY countingfilter_ops AS
+    OPERATOR 1 =,
+    FUNCTION 1 bf_hash(countingfilter),
+    FUNCTION 2 bf_hash_extended(countingfilter, bigint);
+COMMENT ON OPERATOR CLASS countingfilter_ops USING hash IS 'hashing of countingfilter';
+
+CREATE FUNCTION bf_count(f countingfilter) RETURNS double precision
+AS 'MODULE_PATHNAME', 'bs_count' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_count(countingfilter) IS
+'estimated number of distinct keys, as of the bloomfilter of the same keys; NULL for NULL';
+
+CREATE FUNCTION bf_fpp(f countingfilter) RETURNS double precision
+AS 'MODULE_PATHNAME', 'bs_fpp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_fpp(countingfilter) IS
+'the false-positive rate at the present fill, from 0 to 1; NULL for NULL';
+
+-- STABLE: as bf_info(bloomfilter).
+CREATE FUNCTION bf_info(f countingfilter,
+    OUT n bigint, OUT p double precision, OUT m bigint, OUT k integer, OUT block_bits integer,
+    OUT seed bigint, OUT key_type text, OUT counters_set bigint, OUT saturated bigint,
+    OUT fill double precision, OUT count double precision, OUT fpp double precision, OUT bytes bigint)
+AS 'MODULE_PATHNAME', 'bs_counting_info' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 3000;
+COMMENT ON FUNCTION bf_info(countingfilter) IS
+'parameters (n, p, m counters, k counters per key, counters per block, seed, key type or NULL before the first key), counters above 0, those at 15, which stay for ever, share of counters above 0, estimated count, present false-positive rate, bytes of the value; NULL for NULL';
+
+CREATE FUNCTION bf_agg_counting_trans(internal, "any", bigint, double precision) RETURNS internal
+AS 'MODULE_PATHNAME', 'bs_counting_agg_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 3;
+COMMENT ON FUNCTION bf_agg_counting_trans(internal, "any", bigint, double precision) IS
+'aggregate transition function';
+
+CREATE FUNCTION bf_agg_counting_final(internal) RETURNS countingfilter
+AS 'MODULE_PATHNAME', 'bs_agg_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bf_agg_counting_final(internal) IS 'aggregate final function';
+
+CREATE AGGREGATE bf_agg_counting(key "any", n bigint, p double precision) (
+    SFUNC = bf_agg_counting_trans,
+    STYPE = internal,
+    SSPACE = 16384,
+    FINALFUNC = bf_agg_counting_final,
+    COMBINEFUNC = bf_agg_combine,
+    SERIALFUNC = bf_agg_serialize,
+    DESERIALFUNC = bf_agg_deserialize,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg_counting("any", bigint, double precision) IS
+'a counting filter for n distinct keys at rate p, of all keys that are not NULL, each as often as it comes; NULL for no rows; errors as bf_agg(key, n, p)';
+
+CREATE FUNCTION bf_agg_counting_key_trans(countingfilter, bfkey, bigint, double precision)
+RETURNS countingfilter
+AS 'MODULE_PATHNAME', 'bs_counting_agg_key_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 3;
+COMMENT ON FUNCTION bf_agg_counting_key_trans(countingfilter, bfkey, bigint, double precision) IS
+'aggregate transition function';
+
+CREATE FUNCTION bf_union_trans(countingfilter, countingfilter) RETURNS countingfilter
+AS 'MODULE_PATHNAME', 'bs_union_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_union_trans(countingfilter, countingfilter) IS
+'aggregate transition and combine function';
+
+CREATE AGGREGATE bf_agg_counting(key bfkey, n bigint, p double precision) (
+    SFUNC = bf_agg_counting_key_trans,
+    STYPE = countingfilter,
+    SSPACE = 16384,
+    COMBINEFUNC = bf_union_trans,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg_counting(bfkey, bigint, double precision) IS
+'as bf_agg_counting over values, from their keys; its state is a countingfilter, so that a distributed engine can push it down';
+
+CREATE AGGREGATE bf_union_agg(f countingfilter) (
+    SFUNC = bf_union_trans,
+    STYPE = countingfilter,
+    SSPACE = 16384,
+    COMBINEFUNC = bf_union_trans,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_union_agg(countingfilter) IS
+'the union of all filters that are not NULL; NULL for none; errors as bf_union';

@@ -315,7 +315,7 @@ bs_intersect_trans(PG_FUNCTION_ARGS)
 
 	if (f == NULL)
 		return result;
-	bs_require_compatible("bf_intersect_agg", state, f);
+	bs_require_compatible("bf_intersect_agg", bs_of_kind(&bs_bloom, state), f);
 	bs_filter_intersect(state, f);
 	PG_RETURN_POINTER(state);
 }

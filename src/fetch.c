@@ -535,6 +535,14 @@ bs_fetch_once(Datum filter)
 	return (const BsFilter *) datum;
 }
 
+const BsFilter *
+bs_of_kind(const BsStructure *structure, const BsFilter *f)
+{
+	if (f->structure != structure->number)
+		damaged("It is another kind of filter.");
+	return f;
+}
+
 void
 bs_release(const BsFilter *f, Datum filter)
 {

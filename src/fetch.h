@@ -102,6 +102,9 @@ extern const BsFilter *bs_fetch(BsCallSite *site, Datum filter);
  * values that come but once. */
 extern const BsFilter *bs_fetch_once(Datum filter);
 
+/* For functions of one kind of filter: error XX001 if it is of another one. */
+extern const BsFilter *bs_of_kind(const BsStructure *structure, const BsFilter *f);
+
 /* Frees what bs_fetch_once had to copy. */
 extern void bs_release(const BsFilter *f, Datum filter);
 

@@ -3,14 +3,13 @@
  */
 #include "bloomset.h"
 
-#include "access/htup_details.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/array.h"
 
 #include "fetch.h"
 #include "key.h"
 #include "layeredfilter.h"
+#include "row.h"
 
 PG_FUNCTION_INFO_V1(bs_create);
 PG_FUNCTION_INFO_V1(bs_size);
@@ -33,18 +32,12 @@ Datum
 bs_size(PG_FUNCTION_ARGS)
 {
 	BsLayout layout = bs_layout(PG_GETARG_INT64(0), PG_GETARG_FLOAT8(1));
-	TupleDesc desc;
-	Datum values[3];
-	bool nulls[3] = {false};
+	BsRow row = {0};
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						errmsg("function returning record called in context that cannot accept"
-							   " type record")));
-	values[0] = Int64GetDatum((int64) layout.m);
-	values[1] = Int32GetDatum(layout.k);
-	values[2] = Int64GetDatum((int64) bs_filter_size(layout.m));
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+	bs_row_add(&row, Int64GetDatum((int64) layout.m));
+	bs_row_add(&row, Int32GetDatum(layout.k));
+	bs_row_add(&row, Int64GetDatum((int64) bs_filter_size(layout.m)));
+	return bs_row_datum(&row, fcinfo);
 }
 
 /* ---- adding and asking, for every kind of filter ---- */

@@ -52,7 +52,7 @@ bs_intersect(PG_FUNCTION_ARGS)
 
 	if (!has_both(fcinfo, &other))
 		return other;
-	a = bs_fetch(site, PG_GETARG_DATUM(0));
+	a = bs_of_kind(&bs_bloom, bs_fetch(site, PG_GETARG_DATUM(0)));
 	b = bs_fetch(site, PG_GETARG_DATUM(1));
 	bs_require_compatible("bf_intersect", a, b);
 	result = bs_copy_filter(a);

@@ -9,7 +9,7 @@
 #include "format.h"
 #include "hash.h"
 
-static BsFilter *
+static inline BsFilter *
 make_filter(int64_t n, double p, uint64_t seed)
 {
 	BsLayout layout;
@@ -19,6 +19,27 @@ make_filter(int64_t n, double p, uint64_t seed)
 		abort();
 	f = calloc(1, bs_filter_size(layout.m));
 	bs_filter_init(f, &layout, n, p, seed);
+	return f;
+}
+
+/* An empty filter of any structure, and its size. */
+static inline BsFilter *
+make_structure(const BsStructure *structure, int64_t n, double p, uint64_t seed, size_t *size)
+{
+	BsFilter header = {.version = BS_FORMAT_VERSION,
+					   .structure = structure->number,
+					   .hash_scheme = BS_HASH_SCHEME,
+					   .n = (uint64_t) n,
+					   .p = p,
+					   .seed = seed};
+	uint64_t bytes;
+	BsFilter *f;
+
+	if (structure->plan(&header, &bytes) != BS_SIZING_OK)
+		abort();
+	*size = (size_t) bytes;
+	f = calloc(1, *size);
+	*f = header;
 	return f;
 }
 
