@@ -27,6 +27,7 @@ COMMENT ON FUNCTION bf_send(bloomfilter) IS
 'binary output: the portable form, 60 bytes of header, the bits, 8 bytes of checksum';
 
 -- A filled filter does not compress, and uncompressed it can be read in slices.
+-- Preferred, so that an untyped NULL is taken for one.
 CREATE TYPE bloomfilter (
     INPUT = bf_in,
     OUTPUT = bf_out,
@@ -34,7 +35,9 @@ CREATE TYPE bloomfilter (
     SEND = bf_send,
     INTERNALLENGTH = variable,
     ALIGNMENT = double,
-    STORAGE = external
+    STORAGE = external,
+    CATEGORY = 'f',
+    PREFERRED = true
 );
 COMMENT ON TYPE bloomfilter IS
 'set of keys that can be asked for membership: "no" is certain, "yes" is wrong at about the rate it was created for';
@@ -463,7 +466,8 @@ CREATE TYPE countingfilter (
     SEND = bf_send,
     INTERNALLENGTH = variable,
     ALIGNMENT = double,
-    STORAGE = external
+    STORAGE = external,
+    CATEGORY = 'f'
 );
 COMMENT ON TYPE countingfilter IS
 'as bloomfilter, with 4-bit counters instead of bits, so that keys can be removed: four times its size';
@@ -634,4 +638,222 @@ CREATE AGGREGATE bf_union_agg(f countingfilter) (
     PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bf_union_agg(countingfilter) IS
+'the union of all filters that are not NULL; NULL for none; errors as bf_union';
+
+-- ---- the type layeredfilter ----
+
+CREATE TYPE layeredfilter;
+
+CREATE FUNCTION bf_layered_in(cstring) RETURNS layeredfilter
+AS 'MODULE_PATHNAME', 'bs_layered_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_layered_in(cstring) IS 'text input; as that of bloomfilter';
+
+CREATE FUNCTION bf_out(layeredfilter) RETURNS cstring
+AS 'MODULE_PATHNAME', 'bs_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_out(layeredfilter) IS 'text output: base64 of the portable form';
+
+CREATE FUNCTION bf_layered_recv(internal) RETURNS layeredfilter
+AS 'MODULE_PATHNAME', 'bs_layered_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_layered_recv(internal) IS 'binary input; as that of bloomfilter';
+
+CREATE FUNCTION bf_send(layeredfilter) RETURNS bytea
+AS 'MODULE_PATHNAME', 'bs_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_send(layeredfilter) IS 'binary output: the portable form';
+
+CREATE TYPE layeredfilter (
+    INPUT = bf_layered_in,
+    OUTPUT = bf_out,
+    RECEIVE = bf_layered_recv,
+    SEND = bf_send,
+    INTERNALLENGTH = variable,
+    ALIGNMENT = double,
+    STORAGE = external,
+    CATEGORY = 'f'
+);
+COMMENT ON TYPE layeredfilter IS
+'keys that are forgotten: one bloomfilter for each span of time, of which the oldest are dropped; a key lives from (layers - 1) to layers times the span';
+
+CREATE FUNCTION bf_layered_from_bytea(bytea) RETURNS layeredfilter
+AS 'MODULE_PATHNAME', 'bs_layered_from_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_layered_from_bytea(bytea) IS
+'cast from bytea: the portable form; error 22P03 (not such a filter, or damaged)';
+
+CREATE CAST (layeredfilter AS bytea) WITH FUNCTION bf_send(layeredfilter);
+COMMENT ON CAST (layeredfilter AS bytea) IS 'the portable form';
+CREATE CAST (bytea AS layeredfilter) WITH FUNCTION bf_layered_from_bytea(bytea);
+COMMENT ON CAST (bytea AS layeredfilter) IS 'reads and checks the portable form';
+
+CREATE FUNCTION bf_create_layered(n bigint, p double precision, layers integer, span interval, seed bigint DEFAULT 0)
+RETURNS layeredfilter
+AS 'MODULE_PATHNAME', 'bs_layered_create' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_create_layered(bigint, double precision, integer, interval, bigint) IS
+'an empty layered filter for n distinct keys in each span, at rate p with all layers full (each has p / layers); NULL for NULL; errors of bf_create, 22023 for layers outside 1 to 1000, a span of zero or less, or one in months';
+
+CREATE FUNCTION bf_add(f layeredfilter, key "any", at timestamptz) RETURNS layeredfilter
+AS 'MODULE_PATHNAME', 'bs_add' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bf_add(layeredfilter, "any", timestamptz) IS
+'the filter with the key in the span of that time, without the layers that have expired then; a key that has expired itself is not added; f unchanged for a NULL key, NULL for a NULL filter; errors of bf_add, 22004 for a NULL time, 22008 for an infinite one';
+
+CREATE FUNCTION bf_add(f layeredfilter, key "any") RETURNS layeredfilter
+AS 'MODULE_PATHNAME', 'bs_add' LANGUAGE C STABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bf_add(layeredfilter, "any") IS 'the same at now()';
+
+CREATE FUNCTION bf_add_all(f layeredfilter, keys anyarray, at timestamptz) RETURNS layeredfilter
+AS 'MODULE_PATHNAME', 'bs_add_all' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION bf_add_all(layeredfilter, anyarray, timestamptz) IS
+'the filter with all elements of the array as keys of that time; NULL and errors as bf_add';
+
+CREATE FUNCTION bf_add_all(f layeredfilter, keys anyarray) RETURNS layeredfilter
+AS 'MODULE_PATHNAME', 'bs_add_all' LANGUAGE C STABLE PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION bf_add_all(layeredfilter, anyarray) IS 'the same at now()';
+
+CREATE FUNCTION bf_contains(f layeredfilter, key "any", at timestamptz) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_contains' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 2;
+COMMENT ON FUNCTION bf_contains(layeredfilter, "any", timestamptz) IS
+'false: the key was certainly not added in a span that is alive at that time; true: it probably was; NULL for a NULL filter, key or time; errors as for a bloomfilter, 22008 for an infinite time, and 55000 instead of false where spans that were alive then have been dropped since';
+
+CREATE FUNCTION bf_contains(f layeredfilter, key "any") RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_contains' LANGUAGE C STABLE PARALLEL SAFE COST 2;
+COMMENT ON FUNCTION bf_contains(layeredfilter, "any") IS
+'the same at now(), or at the newest span of the filter if that is later';
+
+CREATE FUNCTION bf_contains_any(f layeredfilter, keys anyarray, at timestamptz) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_contains_any' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_contains_any(layeredfilter, anyarray, timestamptz) IS
+'as for a bloomfilter, of keys alive at that time; NULL for a NULL time; errors as bf_contains';
+
+CREATE FUNCTION bf_contains_any(f layeredfilter, keys anyarray) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_contains_any' LANGUAGE C STABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_contains_any(layeredfilter, anyarray) IS 'the same at now(); see bf_contains';
+
+CREATE FUNCTION bf_contains_all(f layeredfilter, keys anyarray, at timestamptz) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_contains_all' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_contains_all(layeredfilter, anyarray, timestamptz) IS
+'as for a bloomfilter, of keys alive at that time; NULL for a NULL time; errors as bf_contains';
+
+CREATE FUNCTION bf_contains_all(f layeredfilter, keys anyarray) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_contains_all' LANGUAGE C STABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_contains_all(layeredfilter, anyarray) IS 'the same at now(); see bf_contains';
+
+CREATE FUNCTION bf_expire(f layeredfilter, at timestamptz DEFAULT now()) RETURNS layeredfilter
+AS 'MODULE_PATHNAME', 'bs_layered_drop' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bf_expire(layeredfilter, timestamptz) IS
+'the filter without the layers that have expired at that time; NULL for NULL; error 22008 for an infinite time';
+
+CREATE FUNCTION bf_union(a layeredfilter, b layeredfilter) RETURNS layeredfilter
+AS 'MODULE_PATHNAME', 'bs_union' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_union(layeredfilter, layeredfilter) IS
+'the filter of the keys of both, span by span, without the layers that have expired at the newest span of both; NULL as for bloomfilters; errors 22023 (n, p, layers, span or seed differ) and 42804 (key types differ)';
+
+CREATE OPERATOR | (
+    LEFTARG = layeredfilter, RIGHTARG = layeredfilter, FUNCTION = bf_union, COMMUTATOR = |
+);
+COMMENT ON OPERATOR | (layeredfilter, layeredfilter) IS 'union';
+
+CREATE FUNCTION bf_eq(layeredfilter, layeredfilter) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_eq' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION bf_eq(layeredfilter, layeredfilter) IS 'implementation of = operator';
+
+CREATE FUNCTION bf_ne(layeredfilter, layeredfilter) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_ne' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION bf_ne(layeredfilter, layeredfilter) IS 'implementation of <> operator';
+
+CREATE FUNCTION bf_hash(layeredfilter) RETURNS integer
+AS 'MODULE_PATHNAME', 'bs_hash' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION bf_hash(layeredfilter) IS 'hash';
+
+CREATE FUNCTION bf_hash_extended(layeredfilter, bigint) RETURNS bigint
+AS 'MODULE_PATHNAME', 'bs_hash_extended' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION bf_hash_extended(layeredfilter, bigint) IS 'hash, with a seed';
+
+CREATE OPERATOR = (
+    LEFTARG = layeredfilter, RIGHTARG = layeredfilter, FUNCTION = bf_eq,
+    COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES
+);
+COMMENT ON OPERATOR = (layeredfilter, layeredfilter) IS 'equal, byte for byte';
+CREATE OPERATOR <> (
+    LEFTARG = layeredfilter, RIGHTARG = layeredfilter, FUNCTION = bf_ne,
+    COMMUTATOR = <>, NEGATOR = =, RESTRICT = neqsel, JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR <> (layeredfilter, layeredfilter) IS 'not equal, byte for byte';
+
+CREATE OPERATOR FAMILY layeredfilter_ops USING hash;
+COMMENT ON OPERATOR FAMILY layeredfilter_ops USING hash IS 'hashing of layeredfilter';
+CREATE OPERATOR CLASS layeredfilter_ops DEFAULT FOR TYPE layeredfilter USING hash FAMILY layeredfilter_ops AS
+    OPERATOR 1 =,
+    FUNCTION 1 bf_hash(layeredfilter),
+    FUNCTION 2 bf_hash_extended(layeredfilter, bigint);
+COMMENT ON OPERATOR CLASS layeredfilter_ops USING hash IS 'hashing of layeredfilter';
+
+CREATE FUNCTION bf_count(f layeredfilter) RETURNS double precision
+AS 'MODULE_PATHNAME', 'bs_count' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_count(layeredfilter) IS
+'estimated number of distinct keys in all layers together; NULL for NULL';
+
+CREATE FUNCTION bf_fpp(f layeredfilter) RETURNS double precision
+AS 'MODULE_PATHNAME', 'bs_fpp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_fpp(layeredfilter) IS
+'the false-positive rate of a question to all layers at their present fill, from 0 to 1; NULL for NULL';
+
+-- STABLE: as bf_info(bloomfilter).
+CREATE FUNCTION bf_info(f layeredfilter,
+    OUT n bigint, OUT p double precision, OUT m bigint, OUT k integer, OUT block_bits integer,
+    OUT seed bigint, OUT key_type text, OUT layers integer, OUT span interval,
+    OUT present integer, OUT oldest timestamptz, OUT newest timestamptz,
+    OUT count double precision, OUT fpp double precision, OUT bytes bigint)
+AS 'MODULE_PATHNAME', 'bs_layered_info' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 3000;
+COMMENT ON FUNCTION bf_info(layeredfilter) IS
+'parameters (n keys per span, p, m bits of a layer, k bits per key, bits per block, seed, key type or NULL before the first key, layers, span), layers that are there, beginning of the oldest and the newest of them, estimated count, present false-positive rate, bytes of the value; NULL for NULL';
+
+CREATE FUNCTION bf_agg_layered_trans(internal, "any", timestamptz, bigint, double precision, integer, interval) RETURNS internal
+AS 'MODULE_PATHNAME', 'bs_layered_agg_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 3;
+COMMENT ON FUNCTION bf_agg_layered_trans(internal, "any", timestamptz, bigint, double precision, integer, interval) IS
+'aggregate transition function';
+
+CREATE FUNCTION bf_agg_layered_final(internal) RETURNS layeredfilter
+AS 'MODULE_PATHNAME', 'bs_agg_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bf_agg_layered_final(internal) IS 'aggregate final function';
+
+CREATE AGGREGATE bf_agg_layered(key "any", at timestamptz, n bigint, p double precision, layers integer, span interval) (
+    SFUNC = bf_agg_layered_trans,
+    STYPE = internal,
+    SSPACE = 16384,
+    FINALFUNC = bf_agg_layered_final,
+    COMBINEFUNC = bf_agg_combine,
+    SERIALFUNC = bf_agg_serialize,
+    DESERIALFUNC = bf_agg_deserialize,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg_layered("any", timestamptz, bigint, double precision, integer, interval) IS
+'the layered filter that bf_add of each key that is not NULL, at its time, would give in any order; NULL for no rows; errors of bf_create_layered and bf_add, and 22023 where the parameters change from row to row';
+
+CREATE FUNCTION bf_agg_layered_key_trans(layeredfilter, bfkey, timestamptz, bigint, double precision, integer, interval)
+RETURNS layeredfilter
+AS 'MODULE_PATHNAME', 'bs_layered_agg_key_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 3;
+COMMENT ON FUNCTION bf_agg_layered_key_trans(layeredfilter, bfkey, timestamptz, bigint, double precision, integer, interval) IS
+'aggregate transition function';
+
+CREATE FUNCTION bf_union_trans(layeredfilter, layeredfilter) RETURNS layeredfilter
+AS 'MODULE_PATHNAME', 'bs_union_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_union_trans(layeredfilter, layeredfilter) IS
+'aggregate transition and combine function';
+
+CREATE AGGREGATE bf_agg_layered(key bfkey, at timestamptz, n bigint, p double precision, layers integer, span interval) (
+    SFUNC = bf_agg_layered_key_trans,
+    STYPE = layeredfilter,
+    SSPACE = 16384,
+    COMBINEFUNC = bf_union_trans,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg_layered(bfkey, timestamptz, bigint, double precision, integer, interval) IS
+'as bf_agg_layered over values, from their keys; its state is a layeredfilter, so that a distributed engine can push it down';
+
+CREATE AGGREGATE bf_union_agg(f layeredfilter) (
+    SFUNC = bf_union_trans,
+    STYPE = layeredfilter,
+    SSPACE = 16384,
+    COMBINEFUNC = bf_union_trans,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_union_agg(layeredfilter) IS
 'the union of all filters that are not NULL; NULL for none; errors as bf_union';

@@ -14,6 +14,7 @@
 #include "fetch.h"
 #include "io.h"
 #include "key.h"
+#include "layered.h"
 
 PG_FUNCTION_INFO_V1(bs_agg_trans);
 PG_FUNCTION_INFO_V1(bs_agg_combine);
@@ -34,26 +35,36 @@ typedef struct BuildState
 	int npending;
 } BuildState;
 
+static pg_noinline void
+other_parameters(const BsFilter *f, const BsParameters *given)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("%s must be the same for all rows of an aggregate",
+					f->structure == BS_STRUCTURE_LAYERED
+						? "number of keys, false-positive rate, layers and span"
+						: "number of keys and false-positive rate"),
+			 errdetail("They were " UINT64_FORMAT " and %.15g, and are " INT64_FORMAT " and %.15g.",
+					   f->n, f->p, given->n, given->p)));
+}
+
 static inline void
 require_same_parameters(const BsFilter *f, const BsParameters *given)
 {
 	if (unlikely((int64) f->n != given->n || f->p != given->p))
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("number of keys and false-positive rate must be the same for all"
-							   " rows of an aggregate"),
-						errdetail("They were " UINT64_FORMAT " and %.15g, and are " INT64_FORMAT
-								  " and %.15g.",
-								  f->n, f->p, given->n, given->p)));
+		other_parameters(f, given);
+	if (unlikely(f->structure == BS_STRUCTURE_LAYERED) && !bs_layered_has_own(f, given->own))
+		other_parameters(f, given);
 }
 
 /* n and p are arguments of every row, but one filter has one of each. */
 BsParameters
-bs_get_parameters(FunctionCallInfo fcinfo)
+bs_get_parameters(FunctionCallInfo fcinfo, int argno)
 {
-	if (PG_ARGISNULL(2) || PG_ARGISNULL(3))
+	if (PG_ARGISNULL(argno) || PG_ARGISNULL(argno + 1))
 		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 						errmsg("number of keys and false-positive rate must not be null")));
-	return (BsParameters){.n = PG_GETARG_INT64(2), .p = PG_GETARG_FLOAT8(3)};
+	return (BsParameters){.n = PG_GETARG_INT64(argno), .p = PG_GETARG_FLOAT8(argno + 1)};
 }
 
 static BsFilter *
@@ -156,7 +167,7 @@ bs_build(FunctionCallInfo fcinfo, const BsStructure *structure, const BsParamete
 Datum
 bs_agg_trans(PG_FUNCTION_ARGS)
 {
-	BsParameters parameters = bs_get_parameters(fcinfo);
+	BsParameters parameters = bs_get_parameters(fcinfo, 2);
 
 	return bs_build(fcinfo, &bs_bloom, &parameters, 0);
 }
@@ -185,7 +196,8 @@ bs_agg_combine(PG_FUNCTION_ARGS)
 	}
 	else
 	{
-		BsParameters parameters = {.n = (int64) b->filter->n, .p = b->filter->p};
+		BsParameters parameters = {
+			(int64) b->filter->n, b->filter->p, {b->filter->own[0], b->filter->own[1]}};
 		MemoryContext caller = MemoryContextSwitchTo(context);
 
 		require_same_parameters(a->filter, &parameters);
@@ -246,20 +258,20 @@ getarg_filter_state(FunctionCallInfo fcinfo)
 }
 
 Datum
-bs_build_from_keys(FunctionCallInfo fcinfo, const BsStructure *structure)
+bs_build_from_keys(FunctionCallInfo fcinfo, const BsStructure *structure,
+				   const BsParameters *parameters, int64 at)
 {
 	BsFilter *state = getarg_filter_state(fcinfo);
-	BsParameters parameters = bs_get_parameters(fcinfo);
 	bool changed;
 
 	if (state)
-		require_same_parameters(state, &parameters);
+		require_same_parameters(state, parameters);
 	else
-		state = new_filter(structure, &parameters);
+		state = new_filter(structure, parameters);
 	if (!PG_ARGISNULL(1))
 	{
 		const BsKey *key = (const BsKey *) PG_GETARG_POINTER(1);
-		BsProbe probe = {.hash = key->hash};
+		BsProbe probe = {key->hash, at};
 
 		bs_adopt_key_type(state, key, NULL);
 		state = bs_add_probe(state, &probe, &changed);
@@ -271,7 +283,9 @@ bs_build_from_keys(FunctionCallInfo fcinfo, const BsStructure *structure)
 Datum
 bs_agg_key_trans(PG_FUNCTION_ARGS)
 {
-	return bs_build_from_keys(fcinfo, &bs_bloom);
+	BsParameters parameters = bs_get_parameters(fcinfo, 2);
+
+	return bs_build_from_keys(fcinfo, &bs_bloom, &parameters, 0);
 }
 
 /* The filter to be combined with the state; NULL and the result where there are not two. */

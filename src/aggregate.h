@@ -19,10 +19,11 @@ typedef struct BsParameters
 extern Datum bs_build(FunctionCallInfo fcinfo, const BsStructure *structure,
 					  const BsParameters *parameters, int64 at);
 
-/* (filter, key bfkey, n bigint, p float8) -> filter */
-extern Datum bs_build_from_keys(FunctionCallInfo fcinfo, const BsStructure *structure);
+/* (filter, key bfkey, ...) -> filter: the same with the filter as state. */
+extern Datum bs_build_from_keys(FunctionCallInfo fcinfo, const BsStructure *structure,
+								const BsParameters *parameters, int64 at);
 
-/* n and p, the third and fourth argument. */
-extern BsParameters bs_get_parameters(FunctionCallInfo fcinfo);
+/* n and p, the arguments from this one on; error 22004 for NULL. */
+extern BsParameters bs_get_parameters(FunctionCallInfo fcinfo, int argno);
 
 #endif

@@ -156,23 +156,37 @@ bs_filter_init(BsFilter *f, const BsLayout *layout, int64_t n, double p, uint64_
 	f->seed = seed;
 }
 
-bool
-bs_filter_add(BsFilter *f, uint64_t hash)
+static inline bool
+set_bits(const BsGeometry *g, uint8_t *block, uint64_t x)
 {
-	BsGeometry g = bs_geometry(f);
-	uint64_t x = bs_mix_seed(&g, hash);
-	uint8_t *block = f->bits + bs_block_byte(&g, x);
 	uint8_t missing = 0;
 
-	for (uint32_t i = 0; i < g.k; i++)
+	for (uint32_t i = 0; i < g->k; i++)
 	{
-		uint32_t bit = bs_next_bit(&g, &x);
+		uint32_t bit = bs_next_bit(g, &x);
 		uint8_t mask = (uint8_t) (1 << (bit & 7));
 
 		missing |= (uint8_t) (~block[bit >> 3] & mask);
 		block[bit >> 3] |= mask;
 	}
 	return missing != 0;
+}
+
+bool
+bs_filter_add(BsFilter *f, uint64_t hash)
+{
+	BsGeometry g = bs_geometry(f);
+	uint64_t x = bs_mix_seed(&g, hash);
+
+	return set_bits(&g, f->bits + bs_block_byte(&g, x), x);
+}
+
+bool
+bs_block_add(const BsFilter *header, uint8_t *block, uint64_t hash)
+{
+	BsGeometry g = bs_geometry(header);
+
+	return set_bits(&g, block, bs_mix_seed(&g, hash));
 }
 
 /* Starts loading the lines that a key's bits lie in; a block of a few lines is
@@ -317,17 +331,8 @@ bs_block_contains(const BsFilter *header, const uint8_t *block, uint64_t hash)
 void
 bs_filter_unite(BsFilter *dst, const BsFilter *src)
 {
-	size_t bytes = dst->m / 8;
-
 	bs_merge_headers(dst, src);
-	for (size_t start = 0; start < bytes; start += BS_PIECE)
-	{
-		size_t end = bytes - start < BS_PIECE ? bytes : start + BS_PIECE;
-
-		for (size_t i = start; i < end; i++)
-			dst->bits[i] |= src->bits[i];
-		bs_poll_host();
-	}
+	bs_bytes_or(dst->bits, src->bits, dst->m / 8);
 }
 
 void
@@ -411,7 +416,8 @@ bs_filter_estimate(const BsFilter *f, uint64_t bits_set)
 }
 
 double
-bs_blocks_rate(const BsFilter *f, size_t block_bytes, uint64_t (*count)(const uint8_t *, size_t))
+bs_blocks_rate(const BsFilter *f, const uint8_t *bits, size_t block_bytes,
+			   uint64_t (*count)(const uint8_t *, size_t))
 {
 	uint64_t blocks = f->m / f->block_bits;
 	size_t since_poll = 0;
@@ -419,7 +425,7 @@ bs_blocks_rate(const BsFilter *f, size_t block_bytes, uint64_t (*count)(const ui
 
 	for (uint64_t block = 0; block < blocks; block++)
 	{
-		double fill = (double) count(f->bits + block * block_bytes, block_bytes) / f->block_bits;
+		double fill = (double) count(bits + block * block_bytes, block_bytes) / f->block_bits;
 		double rate = 1;
 
 		for (uint32_t i = 0; i < f->k; i++)
@@ -435,8 +441,8 @@ bs_blocks_rate(const BsFilter *f, size_t block_bytes, uint64_t (*count)(const ui
 	return sum / (double) blocks;
 }
 
-static uint64_t
-count_bits(const uint8_t *bytes, size_t length)
+uint64_t
+bs_count_bits(const uint8_t *bytes, size_t length)
 {
 	return popcount_bytes(bytes, NULL, length);
 }
@@ -444,7 +450,7 @@ count_bits(const uint8_t *bytes, size_t length)
 double
 bs_filter_rate(const BsFilter *f)
 {
-	return bs_blocks_rate(f, f->block_bits / 8, count_bits);
+	return bs_blocks_rate(f, f->bits, f->block_bits / 8, bs_count_bits);
 }
 
 uint32_t

@@ -134,6 +134,7 @@ extern bool bs_filter_contains(const BsFilter *f, uint64_t hash);
  */
 extern size_t bs_block_start(const BsFilter *header, uint64_t hash, size_t *bytes);
 extern bool bs_block_contains(const BsFilter *header, const uint8_t *block, uint64_t hash);
+extern bool bs_block_add(const BsFilter *header, uint8_t *block, uint64_t hash);
 
 /* Unites or intersects the bits of two filters of the same layout into dst,
  * and gives dst the header that both orders of the operands agree on. */

@@ -39,6 +39,20 @@ bs_bytes_copy(uint8_t *to, const uint8_t *from, size_t length)
 	memcpy(to, from, length);
 }
 
+static inline void
+bs_bytes_or(uint8_t *to, const uint8_t *from, size_t length)
+{
+	for (size_t start = 0; start < length; start += BS_PIECE)
+	{
+		size_t end = length - start < BS_PIECE ? length : start + BS_PIECE;
+
+		for (size_t i = start; i < end; i++)
+			to[i] |= from[i];
+		if (end - start == BS_PIECE)
+			bs_poll_host();
+	}
+}
+
 static inline bool
 bs_bytes_equal(const uint8_t *a, const uint8_t *b, size_t length)
 {

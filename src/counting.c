@@ -239,7 +239,7 @@ count(const BsFilter *f)
 static double
 rate(const BsFilter *f)
 {
-	return bs_blocks_rate(f, f->block_bits / 2, count_set);
+	return bs_blocks_rate(f, f->bits, f->block_bits / 2, count_set);
 }
 
 void

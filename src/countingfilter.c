@@ -76,7 +76,7 @@ bs_counting_info(PG_FUNCTION_ARGS)
 Datum
 bs_counting_agg_trans(PG_FUNCTION_ARGS)
 {
-	BsParameters parameters = bs_get_parameters(fcinfo);
+	BsParameters parameters = bs_get_parameters(fcinfo, 2);
 
 	return bs_build(fcinfo, &bs_counting, &parameters, 0);
 }
@@ -85,5 +85,7 @@ bs_counting_agg_trans(PG_FUNCTION_ARGS)
 Datum
 bs_counting_agg_key_trans(PG_FUNCTION_ARGS)
 {
-	return bs_build_from_keys(fcinfo, &bs_counting);
+	BsParameters parameters = bs_get_parameters(fcinfo, 2);
+
+	return bs_build_from_keys(fcinfo, &bs_counting, &parameters, 0);
 }

@@ -148,6 +148,13 @@ bs_add_all(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(f);
 }
 
+/* A question about nothing: filter, key or time. */
+static inline bool
+any_null(FunctionCallInfo fcinfo)
+{
+	return PG_ARGISNULL(0) || PG_ARGISNULL(1) || (PG_NARGS() > 2 && PG_ARGISNULL(2));
+}
+
 /* Apart, so that the usual case needs no room for a reader. */
 static pg_noinline bool
 contains_stored(FunctionCallInfo fcinfo, BsCallSite *site, const BsKey *key)
@@ -172,7 +179,7 @@ bs_contains(PG_FUNCTION_ARGS)
 	const BsFilter *whole;
 	BsKey key;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+	if (any_null(fcinfo))
 		PG_RETURN_NULL();
 	maker = bs_arg_key_maker(site, fcinfo, 1);
 	key = bs_make_key(maker, PG_GETARG_DATUM(1));
@@ -205,7 +212,7 @@ contains_some(FunctionCallInfo fcinfo, bool deciding)
 	BsReader reader;
 	BsProbe probe;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+	if (any_null(fcinfo))
 		PG_RETURN_NULL();
 	array = PG_GETARG_ARRAYTYPE_P(1);
 	maker = bs_element_key_maker(site, fcinfo, array);
