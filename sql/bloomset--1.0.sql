@@ -788,7 +788,7 @@ COMMENT ON OPERATOR CLASS layeredfilter_ops USING hash IS 'hashing of layeredfil
 CREATE FUNCTION bf_count(f layeredfilter) RETURNS double precision
 AS 'MODULE_PATHNAME', 'bs_count' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bf_count(layeredfilter) IS
-'estimated number of distinct keys in all layers together; NULL for NULL';
+'estimated number of keys, distinct in each span: a key counts once for each span it came in; NULL for NULL';
 
 CREATE FUNCTION bf_fpp(f layeredfilter) RETURNS double precision
 AS 'MODULE_PATHNAME', 'bs_fpp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;

@@ -387,6 +387,12 @@ popcount_polled(const uint8_t *a, const uint8_t *b, size_t bytes)
 }
 
 uint64_t
+bs_count_bits_polled(const uint8_t *bytes, size_t length)
+{
+	return popcount_polled(bytes, NULL, length);
+}
+
+uint64_t
 bs_filter_bits_set(const BsFilter *f)
 {
 	return popcount_polled(f->bits, NULL, f->m / 8);

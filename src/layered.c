@@ -466,25 +466,15 @@ unite(BsFilter *to, const BsFilter *a, const BsFilter *b)
 
 /* ---- estimates ---- */
 
-/* All layers have one layout, so that together they are the filter of all keys. */
+/* A key counts once for each span that it came in. */
 static double
 count(const BsFilter *f)
 {
-	uint8_t piece[4096];
-	uint64_t bytes = layer_bytes(f);
-	uint64_t bits_set = 0;
+	double sum = 0;
 
-	for (uint64_t start = 0; start < bytes; start += sizeof(piece))
-	{
-		size_t length = (size_t) (bytes - start < sizeof(piece) ? bytes - start : sizeof(piece));
-
-		memset(piece, 0, length);
-		for (uint32_t i = 0; i < bs_layered_present(f); i++)
-			bs_bytes_or(piece, f->bits + layer_start(f, i) + start, length);
-		bits_set += bs_count_bits(piece, length);
-		bs_poll_host();
-	}
-	return bs_filter_estimate(f, bits_set);
+	for (uint32_t i = 0; i < bs_layered_present(f); i++)
+		sum += bs_filter_estimate(f, bs_count_bits_polled(f->bits + layer_start(f, i), f->m / 8));
+	return sum;
 }
 
 static double
@@ -493,8 +483,8 @@ rate(const BsFilter *f)
 	double none = 0; /* logarithm of the chance that no layer says yes */
 
 	for (uint32_t i = 0; i < bs_layered_present(f); i++)
-		none *=
-			1 - bs_blocks_rate(f, f->bits + layer_start(f, i), f->block_bits / 8, bs_count_bits));
+		none += log1p(
+			-bs_blocks_rate(f, f->bits + layer_start(f, i), f->block_bits / 8, bs_count_bits));
 	return -expm1(none);
 }
 

@@ -118,6 +118,7 @@ extern const char *bs_check_whole_blocks(const BsFilter *f, uint64_t after);
 extern double bs_blocks_rate(const BsFilter *header, const uint8_t *blocks, size_t block_bytes,
 							 uint64_t (*count)(const uint8_t *block, size_t bytes));
 extern uint64_t bs_count_bits(const uint8_t *bytes, size_t length);
+extern uint64_t bs_count_bits_polled(const uint8_t *bytes, size_t length);
 extern bool bs_block_holds(const BsPlace *place, const uint8_t *bytes, const BsProbe *probe);
 
 /* For a plan that is too large: the least number of equal shares of n that fit. */
