@@ -38,12 +38,15 @@ typedef struct BuildState
 static pg_noinline void
 other_parameters(const BsFilter *f, const BsParameters *given)
 {
+	if (f->structure == BS_STRUCTURE_LAYERED)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("number of keys, false-positive rate, layers and span must be the same"
+						" for all rows of an aggregate")));
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("%s must be the same for all rows of an aggregate",
-					f->structure == BS_STRUCTURE_LAYERED
-						? "number of keys, false-positive rate, layers and span"
-						: "number of keys and false-positive rate"),
+			 errmsg("number of keys and false-positive rate must be the same for all rows of"
+					" an aggregate"),
 			 errdetail("They were " UINT64_FORMAT " and %.15g, and are " INT64_FORMAT " and %.15g.",
 					   f->n, f->p, given->n, given->p)));
 }

@@ -10,6 +10,7 @@
 
 #include "bytes.h"
 #include "key.h"
+#include "layered.h"
 
 #ifdef PG_MODULE_MAGIC_EXT
 PG_MODULE_MAGIC_EXT(.name = "bloomset", .version = BLOOMSET_VERSION);
@@ -244,9 +245,14 @@ bs_unite_into(const char *who, BsFilter *a, const BsFilter *b)
 static char *
 describe(const BsFilter *f)
 {
-	return psprintf("n = " UINT64_FORMAT ", p = %.15g, m = " UINT64_FORMAT
-					", k = %d, blocks of %u bits, seed = " INT64_FORMAT,
-					f->n, f->p, f->m, f->k, f->block_bits, (int64) f->seed);
+	char *text = psprintf("n = " UINT64_FORMAT ", p = %.15g, m = " UINT64_FORMAT
+						  ", k = %d, blocks of %u bits, seed = " INT64_FORMAT,
+						  f->n, f->p, f->m, f->k, f->block_bits, (int64) f->seed);
+
+	if (f->structure == BS_STRUCTURE_LAYERED)
+		text = psprintf("%s, %u layers of " INT64_FORMAT " microseconds", text,
+						bs_layered_layers(f), bs_layered_span(f));
+	return text;
 }
 
 void
@@ -256,9 +262,11 @@ bs_require_compatible(const char *who, const BsFilter *a, const BsFilter *b)
 
 	if (!bs_structure_of(a)->compatible(a, b))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("%s needs %ss of the same size and seed", who, type_name),
+						errmsg("%s needs %ss of the same parameters", who, type_name),
 						errdetail("One has %s; the other %s.", describe(a), describe(b)),
-						errhint("Create both with the same n, p and seed.")));
+						a->structure == BS_STRUCTURE_LAYERED
+							? errhint("Create both with the same n, p, layers, span and seed.")
+							: errhint("Create both with the same n, p and seed.")));
 	if (a->key_type != b->key_type && a->key_type != BS_KEY_NONE && b->key_type != BS_KEY_NONE)
 	{
 		const char *of_a = bs_key_type_name(a->key_type);

@@ -35,6 +35,7 @@ new_collection(MemoryContext context, double p)
 {
 	Collection *collection = MemoryContextAllocZero(context, sizeof(Collection));
 
+	collection->types.structure = BS_STRUCTURE_BLOOM;
 	collection->p = p;
 	return collection;
 }

@@ -51,8 +51,8 @@ struct BsStored
 static pg_noinline void
 damaged(const char *why)
 {
-	ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("bloomfilter value is damaged"),
-					errdetail("%s", why)));
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED), errmsg("filter is damaged"), errdetail("%s", why)));
 }
 
 static inline void

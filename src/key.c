@@ -409,7 +409,7 @@ check_collation(Oid type, Oid collation)
 		!get_collation_isdeterministic(collation))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("nondeterministic collations are not supported for bloomfilter keys"),
+				 errmsg("nondeterministic collations are not supported for keys of filters"),
 				 errdetail("What collation \"%s\" calls equal can change with the version of ICU.",
 						   get_collation_name(collation)),
 				 errhint("Use COLLATE \"C\" or another deterministic collation,"

@@ -319,7 +319,7 @@ check_range_ordering(TypeCacheEntry *range_type)
 
 	if (range_type->rng_cmp_proc_finfo.fn_oid != element->cmp_proc)
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						errmsg("range type %s cannot be a bloomfilter key",
+						errmsg("range type %s cannot be a key of a filter",
 							   format_type_be(range_type->type_id)),
 						errdetail("Its operator class is not the default one of type %s.",
 								  format_type_be(element->type_id))));

@@ -122,6 +122,7 @@ void
 bs_key_type_mismatch(const BsFilter *f, const BsKey *key, const BsKeyMaker *maker)
 {
 	const char *cast = cast_for(f->key_type);
+	const char *kind = bs_structure_of(f)->type_name;
 	const char *holds = bs_key_type_name(f->key_type);
 	/* where the SQL type alone does not tell, the key's type does */
 	const char *given = maker && key->type == maker->key_type ? format_type_be(maker->sql_type)
@@ -129,15 +130,15 @@ bs_key_type_mismatch(const BsFilter *f, const BsKey *key, const BsKeyMaker *make
 
 	if (strcmp(holds, given) == 0)
 		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-						errmsg("bloomfilter holds %s of another composition", holds),
+						errmsg("%s holds %s of another composition", kind, holds),
 						errdetail("The number or the types of their columns differ.")));
 	if (key->type == bs_key_type_with(BS_KEY_ARRAY, f->key_type))
 		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-						errmsg("bloomfilter holds %s, not %s", holds, given),
+						errmsg("%s holds %s, not %s", kind, holds, given),
 						errhint("To ask for or add the elements of an array, use bf_contains_any,"
 								" bf_contains_all or bf_add_all.")));
-	ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-					errmsg("bloomfilter holds %s, not %s", holds, given),
-					cast ? errhint("Cast the value, for example to %s.", cast)
-						 : errhint("Cast the value to the type that the filter was built from.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("%s holds %s, not %s", kind, holds, given),
+			 cast ? errhint("Cast the value, for example to %s.", cast)
+				  : errhint("Cast the value to the type that the filter was built from.")));
 }

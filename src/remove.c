@@ -34,9 +34,9 @@ bs_remove(PG_FUNCTION_ARGS)
 			PG_RETURN_POINTER(result);
 	}
 	if (PG_ARGISNULL(2) || !PG_GETARG_BOOL(2))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("key is not in the filter"),
-				 errhint("Remove only keys that were added; missing_ok => true lets the"
-						 " others pass.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("key is not in the %s", bs_structure_of(f)->type_name),
+						errhint("Remove only keys that were added; missing_ok => true lets the"
+								" others pass.")));
 	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 }
