@@ -277,3 +277,52 @@ FROM (VALUES
      AS measured (nr, screened_with, found, calls, took)
 ORDER BY nr;
 
+
+\set ECHO none
+\echo
+\echo '=== 6. Keys that come, go, are too many, and are forgotten ============='
+\echo
+\echo 'Unsubscribing: a filter of 1,000 words, one of which is taken out again. A'
+\echo 'cuckoofilter does it in little more than a bloomfilter''s size, a countingfilter'
+\echo 'in four times that.'
+\echo
+CREATE TABLE subscribers AS SELECT word FROM words ORDER BY md5(word) LIMIT 1000;
+SELECT min(word) AS left_word FROM subscribers \gset
+CREATE TABLE lists AS
+SELECT bf_agg(word, 1000, 0.001) AS bloom, bf_agg_counting(word, 1000, 0.001) AS counting,
+       bf_agg_cuckoo(word, 1000, 0.001) AS cuckoo FROM subscribers;
+\set ECHO queries
+UPDATE lists SET counting = bf_remove(counting, :'left_word'), cuckoo = bf_remove(cuckoo, :'left_word');
+
+SELECT bf_contains(counting, :'left_word') AS in_counting, bf_contains(cuckoo, :'left_word') AS in_cuckoo,
+       bf_count(counting)::int AS counting_count, bf_count(cuckoo)::int AS cuckoo_count,
+       pg_column_size(bloom) AS bloom_bytes, pg_column_size(counting) AS counting_bytes,
+       pg_column_size(cuckoo) AS cuckoo_bytes
+FROM lists;
+
+\set ECHO none
+\echo
+\echo 'Growing: made for 1,000 keys at 1%, given all words. The bloomfilter says yes to'
+\echo 'nearly everything by now, the scalablefilter has added layers.'
+\echo
+\set ECHO queries
+SELECT count(*) AS keys, round(100 * bf_fpp(bf_agg(word, 1000, 0.01))::numeric, 2) AS bloom_percent,
+       round(100 * bf_fpp(bf_agg_scalable(word, 1000, 0.01))::numeric, 2) AS scalable_percent,
+       (bf_info(bf_agg_scalable(word, 1000, 0.01))).layers
+FROM words;
+
+\set ECHO none
+\echo
+\echo 'Seen in the last 24 hours: 24 layers of one hour. Every hour a thousand words come,'
+\echo 'for two days; what is older than a day is forgotten.'
+\echo
+CREATE TABLE arrivals AS
+SELECT word, '2026-01-01 00:00Z'::timestamptz + (row_number() OVER (ORDER BY md5(word)) - 1) * interval '3.6 seconds' AS at
+FROM words ORDER BY 2 LIMIT 48000;
+\set ECHO queries
+CREATE TABLE recent AS SELECT bf_agg_layered(word, at, 1000, 0.01, 24, '1 hour') AS f FROM arrivals;
+
+SELECT to_char(at, 'Dy HH24:00') AS hour, count(*) AS arrived,
+       count(*) FILTER (WHERE bf_contains(f, word, '2026-01-02 23:59Z')) AS still_seen
+FROM (SELECT word, date_trunc('hour', at) AS at FROM arrivals) AS a, recent
+GROUP BY at HAVING at::time IN ('00:00', '08:00', '16:00', '23:00') ORDER BY a.at;
