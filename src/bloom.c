@@ -15,7 +15,10 @@
 #define CACHE_LINE 64
 #define SMALL_BLOCKS 128 /* from so many blocks on, whole blocks waste under 1% */
 
+#define FMIX_INVERSE_1 UINT64_C(0x4f74430c22a54005) /* FMIX_MULTIPLIER_1 times it is 1 */
+#define FMIX_INVERSE_2 UINT64_C(0x9cb4b2f8129337db)
 #define SHARD_SALT UINT64_C(0x5368617264730000)
+#define SCATTER_SALT UINT64_C(0x5363617474657200)
 
 void (*bs_poll)(void) = NULL;
 
@@ -457,6 +460,25 @@ double
 bs_filter_rate(const BsFilter *f)
 {
 	return bs_blocks_rate(f, f->bits, f->block_bits / 8, bs_count_bits);
+}
+
+uint64_t
+bs_scatter(uint64_t hash)
+{
+	return bs_fmix(hash ^ SCATTER_SALT);
+}
+
+uint64_t
+bs_unscatter(uint64_t scattered)
+{
+	uint64_t x = scattered;
+
+	x ^= x >> 33;
+	x *= FMIX_INVERSE_2;
+	x ^= x >> 33;
+	x *= FMIX_INVERSE_1;
+	x ^= x >> 33;
+	return x ^ SCATTER_SALT;
 }
 
 uint32_t

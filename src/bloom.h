@@ -152,6 +152,13 @@ extern double bs_filter_estimate(const BsFilter *f, uint64_t bits_set);
 /* The false-positive rate at the present fill, block by block; 0 to 1. */
 extern double bs_filter_rate(const BsFilter *f);
 
+/*
+ * For collections of keys that go into one filter after the other: a number for each
+ * hash, in whose order keys lie anywhere in a filter and in any shard; and back.
+ */
+extern uint64_t bs_scatter(uint64_t hash);
+extern uint64_t bs_unscatter(uint64_t scattered);
+
 /* Which of this many shards (at least 1) a key belongs to, from 0; independent
  * of the bits that the key takes inside a filter of any seed. */
 extern uint32_t bs_shard(uint64_t hash, uint32_t shards);
