@@ -29,7 +29,7 @@ EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(EXTENSION)
 
 MODULE_big = bloomset
 # pure C, then the PostgreSQL side
-PURE = src/bloom.o src/counting.o src/format.o src/layered.o src/structure.o
+PURE = src/bloom.o src/counting.o src/format.o src/layered.o src/scalable.o src/structure.o
 OBJS = $(PURE) \
 	src/bloomset.o src/fetch.o src/key.o src/key_nested.o src/key_type.o \
 	src/aggregate.o src/bfkey.o src/collect.o src/countingfilter.o src/distinct.o src/functions.o src/io.o src/layeredfilter.o src/remove.o src/row.o src/setops.o src/stats.o src/support.o
@@ -68,7 +68,7 @@ override CPPFLAGS += -DXXH_NO_INLINE_HINTS=1
 endif
 
 # loops over whole filters: union, intersection
-src/bloom.o src/counting.o src/layered.o: CFLAGS += $(CFLAGS_VECTORIZE) $(CFLAGS_UNROLL_LOOPS)
+src/bloom.o src/counting.o src/layered.o src/scalable.o: CFLAGS += $(CFLAGS_VECTORIZE) $(CFLAGS_UNROLL_LOOPS)
 
 UNIT_CFLAGS = -std=c11 -O2 -g -Wall -Wextra -Wshadow -Werror -Isrc $(UNIT_COPT)
 # each test, and one again with the compiler option that takes most liberties

@@ -8,6 +8,7 @@
 static const BsStructure *const structures[] = {
 	[BS_STRUCTURE_BLOOM] = &bs_bloom,
 	[BS_STRUCTURE_COUNTING] = &bs_counting,
+	[BS_STRUCTURE_SCALABLE] = &bs_scalable,
 	[BS_STRUCTURE_LAYERED] = &bs_layered,
 };
 
