@@ -51,8 +51,8 @@ other_parameters(const BsFilter *f, const BsParameters *given)
 					   f->n, f->p, given->n, given->p)));
 }
 
-static inline void
-require_same_parameters(const BsFilter *f, const BsParameters *given)
+void
+bs_require_same_parameters(const BsFilter *f, const BsParameters *given)
 {
 	if (unlikely((int64) f->n != given->n || f->p != given->p))
 		other_parameters(f, given);
@@ -99,16 +99,23 @@ flush(BuildState *state)
 	state->npending = 0;
 }
 
+void
+bs_add_growing(BsFilter **f, const BsProbe *probe)
+{
+	BsFilter *before = *f;
+	bool changed;
+
+	*f = bs_add_probe(before, probe, &changed);
+	if (*f != before)
+		pfree(before);
+}
+
 static void
 add_otherwise(BuildState *state, MemoryContext context, const BsProbe *probe)
 {
 	MemoryContext caller = MemoryContextSwitchTo(context);
-	BsFilter *before = state->filter;
-	bool changed;
 
-	state->filter = bs_add_probe(before, probe, &changed);
-	if (state->filter != before)
-		pfree(before);
+	bs_add_growing(&state->filter, probe);
 	MemoryContextSwitchTo(caller);
 }
 
@@ -144,7 +151,7 @@ bs_build(FunctionCallInfo fcinfo, const BsStructure *structure, const BsParamete
 	BsKey key;
 
 	if (state)
-		require_same_parameters(state->filter, parameters);
+		bs_require_same_parameters(state->filter, parameters);
 	else
 	{
 		/* a state that is there can only come from an aggregate */
@@ -203,7 +210,7 @@ bs_agg_combine(PG_FUNCTION_ARGS)
 			(int64) b->filter->n, b->filter->p, {b->filter->own[0], b->filter->own[1]}};
 		MemoryContext caller = MemoryContextSwitchTo(context);
 
-		require_same_parameters(a->filter, &parameters);
+		bs_require_same_parameters(a->filter, &parameters);
 		a->filter = bs_unite_into("aggregate", a->filter, b->filter);
 		MemoryContextSwitchTo(caller);
 	}
@@ -268,7 +275,7 @@ bs_build_from_keys(FunctionCallInfo fcinfo, const BsStructure *structure,
 	bool changed;
 
 	if (state)
-		require_same_parameters(state, parameters);
+		bs_require_same_parameters(state, parameters);
 	else
 		state = new_filter(structure, parameters);
 	if (!PG_ARGISNULL(1))

@@ -23,6 +23,12 @@ extern Datum bs_build(FunctionCallInfo fcinfo, const BsStructure *structure,
 extern Datum bs_build_from_keys(FunctionCallInfo fcinfo, const BsStructure *structure,
 								const BsParameters *parameters, int64 at);
 
+/* Error 22023 unless they are those of the filter. */
+extern void bs_require_same_parameters(const BsFilter *f, const BsParameters *given);
+
+/* Adds a key to a filter that may have to grow. */
+extern void bs_add_growing(BsFilter **f, const BsProbe *probe);
+
 /* n and p, the arguments from this one on; error 22004 for NULL. */
 extern BsParameters bs_get_parameters(FunctionCallInfo fcinfo, int argno);
 

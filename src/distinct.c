@@ -167,10 +167,9 @@ static void
 write_file(BsDistinct *set, Part *part, uint64 *keys, size_t count)
 {
 	if (!set->may_spill)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("too many keys for bf_agg without a number of keys as a window function"),
-				 errhint("Pass the number of keys: bf_agg(key, n, p).")));
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("too many keys to be collected in a window"),
+						errhint("Pass the number of keys: bf_agg(key, n, p).")));
 	if (part->file == NULL)
 	{
 		MemoryContext caller = MemoryContextSwitchTo(set->context);
@@ -460,16 +459,47 @@ each_in_table(const BsDistinct *set, BsTakeKeys take, void *target)
 	take(target, piece, count);
 }
 
+static int
+compare_keys(const void *a, const void *b)
+{
+	uint64 x = *(const uint64 *) a;
+	uint64 y = *(const uint64 *) b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The same sorted: in the table neighbours stand as they came. */
+static void
+each_sorted(const BsDistinct *set, BsTakeKeys take, void *target)
+{
+	uint64 *keys = palloc(set->used * sizeof(uint64));
+	size_t count = 0;
+
+	for (uint64 i = 0; i < set->nslots; i++)
+		if (set->slots[i] != 0)
+			keys[count++] = set->slots[i];
+	qsort(keys, count, sizeof(uint64), compare_keys);
+	for (size_t at = 0; at < count; at += PIECE)
+	{
+		take(target, keys + at, Min(count - at, PIECE));
+		CHECK_FOR_INTERRUPTS();
+	}
+	pfree(keys);
+}
+
+/* How the keys in the table are handed out. */
+typedef void (*EachKey)(const BsDistinct *set, BsTakeKeys take, void *target);
+
 /* Counts the distinct keys of a share and, if take is given, hands them out; a
  * share that does not fit the table is halved. */
 static uint64
-each_of_share(BsDistinct *set, Part *part, uint64 share, uint64 shares, BsTakeKeys take,
-			  void *target)
+each_of_share(BsDistinct *set, Part *part, uint64 share, uint64 shares, EachKey each,
+			  BsTakeKeys take, void *target)
 {
 	if (load_share(set, part, share, shares))
 	{
 		if (take)
-			each_in_table(set, take, target);
+			each(set, take, target);
 		return set->used;
 	}
 	/* more than can be by chance, so keys that were made up */
@@ -477,12 +507,14 @@ each_of_share(BsDistinct *set, Part *part, uint64 share, uint64 shares, BsTakeKe
 		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 						errmsg("keys are too unevenly distributed to be counted"),
 						errhint("Pass the number of keys: bf_agg(key, n, p).")));
-	return each_of_share(set, part, share * 2, shares * 2, take, target) +
-		   each_of_share(set, part, share * 2 + 1, shares * 2, take, target);
+	share *= 2;
+	shares *= 2;
+	return each_of_share(set, part, share, shares, each, take, target) +
+		   each_of_share(set, part, share + 1, shares, each, take, target);
 }
 
-uint64
-bs_distinct_each_once(BsDistinct *set, BsTakeKeys take, void *target)
+static uint64
+each_once(BsDistinct *set, EachKey each, BsTakeKeys take, void *target)
 {
 	uint64 zero = 0;
 	uint64 count;
@@ -494,15 +526,27 @@ bs_distinct_each_once(BsDistinct *set, BsTakeKeys take, void *target)
 	if (set->parts == NULL)
 	{
 		if (take)
-			each_in_table(set, take, target);
+			each(set, take, target);
 		return count + set->used;
 	}
 	spill(set);
 	for (int i = 0; i < PARTS; i++)
 		if (set->parts[i].keys > 0)
-			count += each_of_share(set, &set->parts[i], 0, 1, take, target);
+			count += each_of_share(set, &set->parts[i], 0, 1, each, take, target);
 	clear(set);
 	return count;
+}
+
+uint64
+bs_distinct_each_once(BsDistinct *set, BsTakeKeys take, void *target)
+{
+	return each_once(set, each_in_table, take, target);
+}
+
+uint64
+bs_distinct_each_in_order(BsDistinct *set, BsTakeKeys take, void *target)
+{
+	return each_once(set, each_sorted, take, target);
 }
 
 void

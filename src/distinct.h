@@ -34,7 +34,10 @@ typedef void (*BsTakeKeys)(void *target, const uint64 *keys, size_t count);
  */
 extern uint64 bs_distinct_each_once(BsDistinct *set, BsTakeKeys take, void *target);
 
-/* The same faster and about in order, but keys put aside may come repeatedly. */
+/* The same in ascending order. */
+extern uint64 bs_distinct_each_in_order(BsDistinct *set, BsTakeKeys take, void *target);
+
+/* As the first, but faster and about in order, and keys put aside may come repeatedly. */
 extern void bs_distinct_each(BsDistinct *set, BsTakeKeys take, void *target);
 
 #endif
