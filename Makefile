@@ -32,7 +32,7 @@ MODULE_big = bloomset
 PURE = src/bloom.o src/counting.o src/format.o src/layered.o src/scalable.o src/structure.o
 OBJS = $(PURE) \
 	src/bloomset.o src/fetch.o src/key.o src/key_nested.o src/key_type.o \
-	src/aggregate.o src/bfkey.o src/collect.o src/countingfilter.o src/distinct.o src/functions.o src/io.o src/layeredfilter.o src/remove.o src/row.o src/setops.o src/stats.o src/support.o
+	src/aggregate.o src/bfkey.o src/collect.o src/countingfilter.o src/distinct.o src/functions.o src/io.o src/layeredfilter.o src/remove.o src/row.o src/scalablefilter.o src/setops.o src/stats.o src/support.o
 
 # every version, and the ways from one to the next
 DATA = $(wildcard sql/$(EXTENSION)--*.sql)

@@ -857,3 +857,194 @@ CREATE AGGREGATE bf_union_agg(f layeredfilter) (
 );
 COMMENT ON AGGREGATE bf_union_agg(layeredfilter) IS
 'the union of all filters that are not NULL; NULL for none; errors as bf_union';
+
+-- ---- the type scalablefilter ----
+
+CREATE TYPE scalablefilter;
+
+CREATE FUNCTION bf_scalable_in(cstring) RETURNS scalablefilter
+AS 'MODULE_PATHNAME', 'bs_scalable_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_scalable_in(cstring) IS
+'text input: base64 of the portable form; errors 22P02 (not base64) and 22P03 (not a scalablefilter, or damaged)';
+
+CREATE FUNCTION bf_out(scalablefilter) RETURNS cstring
+AS 'MODULE_PATHNAME', 'bs_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_out(scalablefilter) IS 'text output: base64 of the portable form';
+
+CREATE FUNCTION bf_scalable_recv(internal) RETURNS scalablefilter
+AS 'MODULE_PATHNAME', 'bs_scalable_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_scalable_recv(internal) IS
+'binary input: the portable form; error 22P03 (not a scalablefilter, or damaged)';
+
+CREATE FUNCTION bf_send(scalablefilter) RETURNS bytea
+AS 'MODULE_PATHNAME', 'bs_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_send(scalablefilter) IS
+'binary output: the portable form, 60 bytes of header, 64 for each layer, the bits, 8 bytes of checksum';
+
+CREATE TYPE scalablefilter (
+    INPUT = bf_scalable_in,
+    OUTPUT = bf_out,
+    RECEIVE = bf_scalable_recv,
+    SEND = bf_send,
+    INTERNALLENGTH = variable,
+    ALIGNMENT = double,
+    STORAGE = external,
+    CATEGORY = 'f'
+);
+COMMENT ON TYPE scalablefilter IS
+'set of keys of unknown number that can be asked for membership: it grows, and keeps its false-positive rate';
+
+CREATE FUNCTION bf_scalable_from_bytea(bytea) RETURNS scalablefilter
+AS 'MODULE_PATHNAME', 'bs_scalable_from_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_scalable_from_bytea(bytea) IS
+'cast from bytea: the portable form; error 22P03 (not a scalablefilter, or damaged)';
+
+CREATE CAST (scalablefilter AS bytea) WITH FUNCTION bf_send(scalablefilter);
+COMMENT ON CAST (scalablefilter AS bytea) IS 'the portable form';
+CREATE CAST (bytea AS scalablefilter) WITH FUNCTION bf_scalable_from_bytea(bytea);
+COMMENT ON CAST (bytea AS scalablefilter) IS 'reads and checks the portable form';
+
+CREATE FUNCTION bf_create_scalable(n bigint, p double precision DEFAULT 0.01, seed bigint DEFAULT 0)
+RETURNS scalablefilter
+AS 'MODULE_PATHNAME', 'bs_scalable_create' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_create_scalable(bigint, double precision, bigint) IS
+'an empty filter that starts with room for n distinct keys, doubles it whenever it is full, and keeps the false-positive rate p (at least 3e-10); NULL for NULL; errors 22023 (n < 1, p outside) and 54000 (more than 512 MB). Scalable Bloom filter: Almeida, Baquero, Preguica, Hutchison 2007';
+
+CREATE FUNCTION bf_add(f scalablefilter, key "any") RETURNS scalablefilter
+AS 'MODULE_PATHNAME', 'bs_add' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bf_add(scalablefilter, "any") IS
+'the filter with the key, one layer larger where it was full; f unchanged for a NULL key, NULL for a NULL filter; errors 42804 (filter holds keys of another type), 54000 (past 512 MB, or no layer left within p), and those of bf_key';
+
+CREATE FUNCTION bf_add_all(f scalablefilter, keys anyarray) RETURNS scalablefilter
+AS 'MODULE_PATHNAME', 'bs_add_all' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION bf_add_all(scalablefilter, anyarray) IS
+'the filter with all elements of the array as keys, NULLs skipped, all or nothing; f unchanged for a NULL array, NULL for a NULL filter; errors as bf_add';
+
+CREATE FUNCTION bf_contains(f scalablefilter, key "any") RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_contains' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION bf_contains(scalablefilter, "any") IS
+'false: the key was certainly not added; true: it probably was; NULL for a NULL filter or key; errors as bf_add';
+
+CREATE FUNCTION bf_contains_any(f scalablefilter, keys anyarray) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_contains_any' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bf_contains_any(scalablefilter, anyarray) IS
+'true if bf_contains is for an element; otherwise NULL if an element is; otherwise false (also for no elements); NULL for a NULL filter or array; errors as bf_add';
+
+CREATE FUNCTION bf_contains_all(f scalablefilter, keys anyarray) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_contains_all' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bf_contains_all(scalablefilter, anyarray) IS
+'false if bf_contains is for an element; otherwise NULL if an element is; otherwise true (also for no elements); NULL for a NULL filter or array; errors as bf_add';
+
+CREATE FUNCTION bf_union(a scalablefilter, b scalablefilter) RETURNS scalablefilter
+AS 'MODULE_PATHNAME', 'bs_union' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_union(scalablefilter, scalablefilter) IS
+'a filter of the keys of both, with the n and p of both; its rate may be up to the sum of their rates (bf_fpp tells it); the other one for a NULL side; errors 22023 (n, p or seed differ), 42804 (key types differ) and 54000 (past 512 MB)';
+
+CREATE OPERATOR | (
+    LEFTARG = scalablefilter, RIGHTARG = scalablefilter, FUNCTION = bf_union, COMMUTATOR = |
+);
+COMMENT ON OPERATOR | (scalablefilter, scalablefilter) IS 'union';
+
+CREATE FUNCTION bf_eq(scalablefilter, scalablefilter) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_eq' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION bf_eq(scalablefilter, scalablefilter) IS 'implementation of = operator';
+
+CREATE FUNCTION bf_ne(scalablefilter, scalablefilter) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_ne' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION bf_ne(scalablefilter, scalablefilter) IS 'implementation of <> operator';
+
+CREATE FUNCTION bf_hash(scalablefilter) RETURNS integer
+AS 'MODULE_PATHNAME', 'bs_hash' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION bf_hash(scalablefilter) IS 'hash';
+
+CREATE FUNCTION bf_hash_extended(scalablefilter, bigint) RETURNS bigint
+AS 'MODULE_PATHNAME', 'bs_hash_extended' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION bf_hash_extended(scalablefilter, bigint) IS 'hash, with a seed';
+
+CREATE OPERATOR = (
+    LEFTARG = scalablefilter, RIGHTARG = scalablefilter, FUNCTION = bf_eq,
+    COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES
+);
+COMMENT ON OPERATOR = (scalablefilter, scalablefilter) IS 'equal, byte for byte';
+CREATE OPERATOR <> (
+    LEFTARG = scalablefilter, RIGHTARG = scalablefilter, FUNCTION = bf_ne,
+    COMMUTATOR = <>, NEGATOR = =, RESTRICT = neqsel, JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR <> (scalablefilter, scalablefilter) IS 'not equal, byte for byte';
+
+CREATE OPERATOR FAMILY scalablefilter_ops USING hash;
+COMMENT ON OPERATOR FAMILY scalablefilter_ops USING hash IS 'hashing of scalablefilter';
+CREATE OPERATOR CLASS scalablefilter_ops DEFAULT FOR TYPE scalablefilter USING hash FAMILY scalablefilter_ops AS
+    OPERATOR 1 =,
+    FUNCTION 1 bf_hash(scalablefilter),
+    FUNCTION 2 bf_hash_extended(scalablefilter, bigint);
+COMMENT ON OPERATOR CLASS scalablefilter_ops USING hash IS
+'hashing of scalablefilter: GROUP BY, DISTINCT, hash joins';
+
+CREATE FUNCTION bf_count(f scalablefilter) RETURNS double precision
+AS 'MODULE_PATHNAME', 'bs_count' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_count(scalablefilter) IS
+'estimated number of distinct keys, from the bits set in each layer; of a union an upper estimate, keys of both being counted twice where they lie in two layers; NULL for NULL';
+
+CREATE FUNCTION bf_fpp(f scalablefilter) RETURNS double precision
+AS 'MODULE_PATHNAME', 'bs_fpp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_fpp(scalablefilter) IS
+'the false-positive rate at the present fill of all layers, from 0 to 1; at most p unless the filter is a union; NULL for NULL';
+
+-- STABLE: the name of a key type that has no number of its own is looked up.
+CREATE FUNCTION bf_info(f scalablefilter,
+    OUT n bigint, OUT p double precision, OUT seed bigint, OUT key_type text, OUT layers bigint,
+    OUT capacity bigint, OUT bits bigint, OUT bits_set bigint, OUT fill double precision,
+    OUT count double precision, OUT fpp double precision, OUT bytes bigint)
+AS 'MODULE_PATHNAME', 'bs_scalable_info' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 3000;
+COMMENT ON FUNCTION bf_info(scalablefilter) IS
+'parameters (n, p, seed, key type or NULL before the first key), layers, keys that they have room for, their bits, bits set and their share, estimated count, present false-positive rate, bytes of the value; NULL for NULL';
+
+CREATE FUNCTION bf_agg_scalable_trans(internal, "any", bigint, double precision) RETURNS internal
+AS 'MODULE_PATHNAME', 'bs_scalable_agg_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 4;
+COMMENT ON FUNCTION bf_agg_scalable_trans(internal, "any", bigint, double precision) IS 'aggregate transition function';
+
+CREATE FUNCTION bf_agg_scalable_final(internal) RETURNS scalablefilter
+AS 'MODULE_PATHNAME', 'bs_collect_final' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_agg_scalable_final(internal) IS 'aggregate final function';
+
+CREATE AGGREGATE bf_agg_scalable(key "any", n bigint, p double precision) (
+    SFUNC = bf_agg_scalable_trans,
+    STYPE = internal,
+    SSPACE = 16384,
+    FINALFUNC = bf_agg_scalable_final,
+    COMBINEFUNC = bf_collect_combine,
+    SERIALFUNC = bf_collect_serialize,
+    DESERIALFUNC = bf_collect_deserialize,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg_scalable("any", bigint, double precision) IS
+'a scalablefilter of all keys that are not NULL, the same whatever their order; the distinct keys are collected first, past work_mem in temporary files; NULL for no rows; errors of bf_create_scalable and bf_add, and 22023 where n or p change from row to row';
+
+CREATE FUNCTION bf_agg_scalable_key_trans(scalablefilter, bfkey, bigint, double precision) RETURNS scalablefilter
+AS 'MODULE_PATHNAME', 'bs_scalable_agg_key_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION bf_agg_scalable_key_trans(scalablefilter, bfkey, bigint, double precision) IS 'aggregate transition function';
+
+CREATE FUNCTION bf_union_trans(scalablefilter, scalablefilter) RETURNS scalablefilter
+AS 'MODULE_PATHNAME', 'bs_union_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_union_trans(scalablefilter, scalablefilter) IS 'aggregate transition and combine function';
+
+CREATE AGGREGATE bf_agg_scalable(key bfkey, n bigint, p double precision) (
+    SFUNC = bf_agg_scalable_key_trans,
+    STYPE = scalablefilter,
+    SSPACE = 16384,
+    COMBINEFUNC = bf_union_trans,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg_scalable(bfkey, bigint, double precision) IS
+'a scalablefilter of all keys, in the order of the rows; its state is the filter, so that a distributed engine can push it down: then it is a union, whose rate may be that of all parts together';
+
+CREATE AGGREGATE bf_union_agg(f scalablefilter) (
+    SFUNC = bf_union_trans,
+    STYPE = scalablefilter,
+    SSPACE = 16384,
+    COMBINEFUNC = bf_union_trans,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_union_agg(scalablefilter) IS
+'the union of all filters that are not NULL; NULL for none; errors as bf_union';

@@ -177,8 +177,12 @@ full(const BsFilter *f)
 
 	ereport(ERROR,
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("%s is full", structure->type_name),
-			 errdetail("It was made for " UINT64_FORMAT " keys and holds about %.0f.", f->n,
-					   structure->count(f)),
+			 structure == &bs_scalable
+				 ? errdetail("It began with room for " UINT64_FORMAT " keys, holds about %.0f, and"
+							 " cannot grow any more within its false-positive rate and %zu bytes.",
+							 f->n, structure->count(f), BS_MAX_SIZE)
+				 : errdetail("It was made for " UINT64_FORMAT " keys and holds about %.0f.", f->n,
+							 structure->count(f)),
 			 errhint("Create one for more keys.")));
 }
 
@@ -245,9 +249,14 @@ bs_unite_into(const char *who, BsFilter *a, const BsFilter *b)
 static char *
 describe(const BsFilter *f)
 {
-	char *text = psprintf("n = " UINT64_FORMAT ", p = %.15g, m = " UINT64_FORMAT
-						  ", k = %d, blocks of %u bits, seed = " INT64_FORMAT,
-						  f->n, f->p, f->m, f->k, f->block_bits, (int64) f->seed);
+	char *text;
+
+	if (f->structure == BS_STRUCTURE_SCALABLE)
+		return psprintf("n = " UINT64_FORMAT ", p = %.15g, seed = " INT64_FORMAT, f->n, f->p,
+						(int64) f->seed);
+	text = psprintf("n = " UINT64_FORMAT ", p = %.15g, m = " UINT64_FORMAT
+					", k = %d, blocks of %u bits, seed = " INT64_FORMAT,
+					f->n, f->p, f->m, f->k, f->block_bits, (int64) f->seed);
 
 	if (f->structure == BS_STRUCTURE_LAYERED)
 		text = psprintf("%s, %u layers of " INT64_FORMAT " microseconds", text,
