@@ -37,7 +37,7 @@ OBJS = $(PURE) \
 # every version, and the ways from one to the next
 DATA = $(wildcard sql/$(EXTENSION)--*.sql)
 
-REGRESS = create key key_golden format_1 key_pairs contains stored union io errors aggregate collect window altered estimates planner privileges padding family counting layered catalog
+REGRESS = create key key_golden format_1 key_pairs contains stored union io errors aggregate collect window altered estimates planner privileges padding family counting layered scalable catalog
 REGRESS_OPTS = --inputdir=. --load-extension=bloomset
 ISOLATION = concurrent_add
 ISOLATION_OPTS = --inputdir=test --load-extension=bloomset
