@@ -696,6 +696,66 @@ test_damage(void)
 	free(copy);
 }
 
+/* ---- interrupts ---- */
+
+static size_t polls;
+
+static void
+count_poll(void)
+{
+	polls++;
+}
+
+/* Takes what happened since the last time. */
+static void
+polled(size_t bytes, const char *what)
+{
+	ok(polls + 2 >= bytes >> 20, "%s polls the host, %d times", what, (int) polls);
+	polls = 0;
+}
+
+static void
+test_polling(void)
+{
+	Value a = create(8000000, 0.01, 0);
+	Value b = create(8000000, 0.01, 0);
+	Value united;
+	BsFilter *layer;
+	size_t length;
+	uint8_t *bytes;
+
+	bs_poll = count_poll;
+	add_hash(&a, hash_of(1));
+	polled(a.size, "zeroing a layer of 11 MB");
+	add_hash(&b, hash_of(2));
+	polls = 0;
+	united = unite(a, b);
+	polled(2 * a.size, "copying one and adding another");
+	free(unite(united, a).f);
+	polled(2 * a.size, "finding out that one has all bits of another");
+	free(unite(a, a).f);
+	polled(3 * a.size, "uniting one with itself");
+	bs_scalable.count(a.f);
+	polled(2 * a.size, "counting");
+	bs_scalable.rate(a.f);
+	polled(a.size, "the rate");
+	bs_scalable_bits_set(a.f);
+	polled(a.size, "counting bits");
+	layer = (BsFilter *) a.f->bits;
+	layer->own[0] = layer->n;
+	add_hash(&a, hash_of(3));
+	polled(a.size, "growing");
+	bytes = encode(a, &length);
+	polled(2 * a.size, "writing the portable form");
+	ok(accepted(bytes, length), "which is right");
+	polled(2 * a.size, "reading it");
+	bs_poll = NULL;
+	free(a.f);
+	free(b.f);
+	free(united.f);
+	free(bytes);
+}
+
 /* ---- the order of collected keys ---- */
 
 static int
@@ -756,6 +816,7 @@ main(void)
 	test_sum();
 	test_limits();
 	test_largest();
+	test_polling();
 	test_scatter();
 	test_sizes();
 	test_rates();
