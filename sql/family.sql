@@ -4,6 +4,7 @@ CREATE TABLE kind (type text PRIMARY KEY, name text, arguments text, time text);
 INSERT INTO kind VALUES
   ('bloomfilter', '', '', ''),
   ('countingfilter', '_counting', '', ''),
+  ('scalablefilter', '_scalable', '', ''),
   ('layeredfilter', '_layered', ', 4, ''1 day''', 'now(), ');
 
 -- NEW[seed]: an empty filter for 1000 keys at 1%; AGG[key]: one of a column; TYPE: the type
