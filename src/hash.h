@@ -32,8 +32,12 @@ bs_load_le(const uint8_t *from, size_t bytes)
 {
 	uint64_t value = 0;
 
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	memcpy(&value, from, bytes);
+#else
 	for (size_t i = 0; i < bytes; i++)
 		value |= (uint64_t) from[i] << (8 * i);
+#endif
 	return value;
 }
 
