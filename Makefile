@@ -29,7 +29,7 @@ EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(EXTENSION)
 
 MODULE_big = bloomset
 # pure C, then the PostgreSQL side
-PURE = src/bloom.o src/counting.o src/format.o src/layered.o src/scalable.o src/structure.o
+PURE = src/bloom.o src/counting.o src/cuckoo.o src/format.o src/layered.o src/scalable.o src/structure.o
 OBJS = $(PURE) \
 	src/bloomset.o src/fetch.o src/key.o src/key_nested.o src/key_type.o \
 	src/aggregate.o src/bfkey.o src/collect.o src/countingfilter.o src/distinct.o src/functions.o src/io.o src/layeredfilter.o src/remove.o src/row.o src/scalablefilter.o src/setops.o src/stats.o src/support.o

@@ -170,19 +170,42 @@ bs_copy_filter(const BsFilter *f)
 	return copy;
 }
 
+/* No room for a key, or (NULL) for all that was to be added. */
 static void
-full(const BsFilter *f)
+full(const BsFilter *f, const BsProbe *probe)
 {
 	const BsStructure *structure = bs_structure_of(f);
+	uint32 copies = probe && structure->crowd ? structure->crowd(f, probe) : 0;
+	double count;
 
+	if (copies > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("%s has no room for this key", structure->type_name),
+				 errdetail("It holds %u copies of the key, or of keys that it cannot tell from it;"
+						   " there is no place for more.",
+						   copies),
+				 errhint("Add a key only where bf_contains() is false, or use a countingfilter.")));
+	count = structure->count(f);
+	if (structure->slots)
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("%s is full", structure->type_name),
+						errdetail("It was made for " UINT64_FORMAT
+								  " keys and holds %.0f, in %.1f%% of its slots.",
+								  f->n, count, 100 * count / (double) structure->slots(f)),
+						count < (double) f->n
+							? errhint("Several copies of each of many keys take more room than"
+									  " different keys: use a countingfilter, or create one for"
+									  " more keys.")
+							: errhint("Create one for more keys.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("%s is full", structure->type_name),
 			 structure == &bs_scalable
 				 ? errdetail("It began with room for " UINT64_FORMAT " keys, holds about %.0f, and"
 							 " cannot grow any more within its false-positive rate and %zu bytes.",
-							 f->n, structure->count(f), BS_MAX_SIZE)
+							 f->n, count, BS_MAX_SIZE)
 				 : errdetail("It was made for " UINT64_FORMAT " keys and holds about %.0f.", f->n,
-							 structure->count(f)),
+							 count),
 			 errhint("Create one for more keys.")));
 }
 
@@ -198,7 +221,7 @@ bs_add_probe(BsFilter *f, const BsProbe *probe, bool *changed)
 		BsFilter *larger;
 
 		if (size > BS_MAX_SIZE)
-			full(f);
+			full(f, probe);
 		if (size != VARSIZE(f))
 		{
 			larger = palloc(size);
@@ -209,7 +232,7 @@ bs_add_probe(BsFilter *f, const BsProbe *probe, bool *changed)
 	}
 	added = structure->add(f, probe);
 	if (added == BS_FULL)
-		full(f);
+		full(f, probe);
 	*changed = added == BS_ADDED;
 	return f;
 }
@@ -224,11 +247,11 @@ unite(const char *who, const BsFilter *a, const BsFilter *b, BsFilter *in_place)
 	bs_require_compatible(who, a, b);
 	size = structure->united_size ? structure->united_size(a, b) : VARSIZE(a);
 	if (size > BS_MAX_SIZE)
-		full(a);
+		full(a, NULL);
 	if (result == NULL || structure->united_size)
 		result = palloc(size);
 	if (!structure->unite(result, a, b))
-		full(a);
+		full(structure->slots ? result : a, NULL); /* with slots, as much as there was room for */
 	SET_VARSIZE(result, size);
 	return result;
 }

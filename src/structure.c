@@ -8,6 +8,7 @@
 static const BsStructure *const structures[] = {
 	[BS_STRUCTURE_BLOOM] = &bs_bloom,
 	[BS_STRUCTURE_COUNTING] = &bs_counting,
+	[BS_STRUCTURE_CUCKOO] = &bs_cuckoo,
 	[BS_STRUCTURE_SCALABLE] = &bs_scalable,
 	[BS_STRUCTURE_LAYERED] = &bs_layered,
 };
@@ -24,6 +25,8 @@ bs_probe_contains(const BsFilter *f, const BsProbe *probe)
 	const BsStructure *structure = bs_structure_of(f);
 	BsPlace place;
 
+	if (structure->contains)
+		return structure->contains(f, probe);
 	for (uint32_t i = 0; structure->place(f, probe, i, &place); i++)
 		if (structure->holds(&place, f->bits + place.start, probe))
 			return true;

@@ -25,6 +25,7 @@ typedef struct BsPlace
 {
 	size_t start;
 	size_t length;
+	uint32_t shift;		  /* bits before it in the first byte, where it is of no whole bytes */
 	const BsFilter *part; /* what describes it: the filter, or one of its layers */
 } BsPlace;
 
@@ -68,6 +69,9 @@ typedef struct BsStructure
 	bool (*place)(const BsFilter *f, const BsProbe *probe, uint32_t i, BsPlace *place);
 	bool (*holds)(const BsPlace *place, const uint8_t *bytes, const BsProbe *probe);
 
+	/* Whether a key is in a whole value, if that is quicker told than place by place. */
+	bool (*contains)(const BsFilter *f, const BsProbe *probe);
+
 	/* Growing structures: the size with room for the key, and the filter with it.
 	 * UINT64_MAX: it cannot grow any more. */
 	uint64_t (*size_with)(const BsFilter *f, size_t size, const BsProbe *probe);
@@ -78,10 +82,16 @@ typedef struct BsStructure
 	bool (*remove)(BsFilter *f, const BsProbe *probe);
 
 	/* Whether two may be united; the size of the union (NULL: that of both); and
-	 * the union in "to", which may be a.  False: no room, "to" is undefined. */
+	 * the union in "to", which may be a.  False: no room, "to" is undefined, or with
+	 * slots a filter of as much as there was room for. */
 	bool (*compatible)(const BsFilter *a, const BsFilter *b);
 	uint64_t (*united_size)(const BsFilter *a, const BsFilter *b);
 	bool (*unite)(BsFilter *to, const BsFilter *a, const BsFilter *b);
+
+	/* Where keys take up slots: their number; and how many copies of a key there are
+	 * if it is they that leave no room for another, else 0. */
+	uint64_t (*slots)(const BsFilter *f);
+	uint32_t (*crowd)(const BsFilter *f, const BsProbe *probe);
 
 	/* Estimated number of distinct keys, and the rate at the present fill. */
 	double (*count)(const BsFilter *f);
