@@ -640,6 +640,201 @@ CREATE AGGREGATE bf_union_agg(f countingfilter) (
 COMMENT ON AGGREGATE bf_union_agg(countingfilter) IS
 'the union of all filters that are not NULL; NULL for none; errors as bf_union';
 
+-- ---- the type cuckoofilter ----
+
+CREATE TYPE cuckoofilter;
+
+CREATE FUNCTION bf_cuckoo_in(cstring) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME', 'bs_cuckoo_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_cuckoo_in(cstring) IS 'text input; as that of bloomfilter';
+
+CREATE FUNCTION bf_out(cuckoofilter) RETURNS cstring
+AS 'MODULE_PATHNAME', 'bs_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_out(cuckoofilter) IS 'text output: base64 of the portable form';
+
+CREATE FUNCTION bf_cuckoo_recv(internal) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME', 'bs_cuckoo_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_cuckoo_recv(internal) IS 'binary input; as that of bloomfilter';
+
+CREATE FUNCTION bf_send(cuckoofilter) RETURNS bytea
+AS 'MODULE_PATHNAME', 'bs_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_send(cuckoofilter) IS 'binary output: the portable form';
+
+CREATE TYPE cuckoofilter (
+    INPUT = bf_cuckoo_in,
+    OUTPUT = bf_out,
+    RECEIVE = bf_cuckoo_recv,
+    SEND = bf_send,
+    INTERNALLENGTH = variable,
+    ALIGNMENT = double,
+    STORAGE = external,
+    CATEGORY = 'f'
+);
+COMMENT ON TYPE cuckoofilter IS
+'multiset of keys, held as fingerprints, so that keys can be removed; smaller than a bloomfilter for rates of about 0.001 and below. It has room for n different keys and at most 8 copies of one; where most keys come more than once, take a countingfilter';
+
+CREATE FUNCTION bf_cuckoo_from_bytea(bytea) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME', 'bs_cuckoo_from_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_cuckoo_from_bytea(bytea) IS
+'cast from bytea: the portable form; error 22P03 (not such a filter, or damaged)';
+
+CREATE CAST (cuckoofilter AS bytea) WITH FUNCTION bf_send(cuckoofilter);
+COMMENT ON CAST (cuckoofilter AS bytea) IS 'the portable form';
+CREATE CAST (bytea AS cuckoofilter) WITH FUNCTION bf_cuckoo_from_bytea(bytea);
+COMMENT ON CAST (bytea AS cuckoofilter) IS 'reads and checks the portable form';
+
+CREATE FUNCTION bf_create_cuckoo(n bigint, p double precision DEFAULT 0.01, seed bigint DEFAULT 0)
+RETURNS cuckoofilter
+AS 'MODULE_PATHNAME', 'bs_cuckoo_create' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_create_cuckoo(bigint, double precision, bigint) IS
+'an empty cuckoo filter for n different keys at false-positive rate p; NULL and errors as bf_create. Cuckoo filter: Fan, Andersen, Kaminsky, Mitzenmacher 2014, with any even number of buckets of four, and fingerprints of at least 8 bits';
+
+CREATE FUNCTION bf_add(f cuckoofilter, key "any") RETURNS cuckoofilter
+AS 'MODULE_PATHNAME', 'bs_add' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bf_add(cuckoofilter, "any") IS
+'the filter with one more copy of the key; NULL and errors as for a bloomfilter, and 54000 where there is no room: for n different keys there is, for more than 8 copies of one there is not, and many copies of many keys need more room than n keys';
+
+CREATE FUNCTION bf_add_all(f cuckoofilter, keys anyarray) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME', 'bs_add_all' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION bf_add_all(cuckoofilter, anyarray) IS
+'the filter with one more copy of each element of the array; NULL as for a bloomfilter, errors as bf_add';
+
+CREATE FUNCTION bf_remove(f cuckoofilter, key "any", missing_ok boolean DEFAULT false) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME', 'bs_remove' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bf_remove(cuckoofilter, "any", boolean) IS
+'the filter with one copy of the key less; f unchanged for a NULL key, NULL for a NULL filter; error 22023 if the key is certainly not in, unless missing_ok. To remove a key that was never added and is a false positive takes another key out, which is then no longer found: remove only what was added';
+
+CREATE FUNCTION bf_contains(f cuckoofilter, key "any") RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_contains' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 2;
+COMMENT ON FUNCTION bf_contains(cuckoofilter, "any") IS
+'false: the key is certainly not in; true: it probably is; NULL and errors as for a bloomfilter';
+
+CREATE FUNCTION bf_contains_any(f cuckoofilter, keys anyarray) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_contains_any' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_contains_any(cuckoofilter, anyarray) IS 'as for a bloomfilter';
+
+CREATE FUNCTION bf_contains_all(f cuckoofilter, keys anyarray) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_contains_all' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_contains_all(cuckoofilter, anyarray) IS 'as for a bloomfilter';
+
+CREATE FUNCTION bf_union(a cuckoofilter, b cuckoofilter) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME', 'bs_union' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_union(cuckoofilter, cuckoofilter) IS
+'the filter of the keys of both, as many copies as both have together; NULL and errors as for bloomfilters, and 54000 where there is no room for them';
+
+-- No commutator: a | b and b | a hold the same keys, in other places.
+CREATE OPERATOR | (
+    LEFTARG = cuckoofilter, RIGHTARG = cuckoofilter, FUNCTION = bf_union
+);
+COMMENT ON OPERATOR | (cuckoofilter, cuckoofilter) IS 'union';
+
+CREATE FUNCTION bf_eq(cuckoofilter, cuckoofilter) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_eq' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION bf_eq(cuckoofilter, cuckoofilter) IS 'implementation of = operator';
+
+CREATE FUNCTION bf_ne(cuckoofilter, cuckoofilter) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_ne' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION bf_ne(cuckoofilter, cuckoofilter) IS 'implementation of <> operator';
+
+CREATE FUNCTION bf_hash(cuckoofilter) RETURNS integer
+AS 'MODULE_PATHNAME', 'bs_hash' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION bf_hash(cuckoofilter) IS 'hash';
+
+CREATE FUNCTION bf_hash_extended(cuckoofilter, bigint) RETURNS bigint
+AS 'MODULE_PATHNAME', 'bs_hash_extended' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION bf_hash_extended(cuckoofilter, bigint) IS 'hash, with a seed';
+
+CREATE OPERATOR = (
+    LEFTARG = cuckoofilter, RIGHTARG = cuckoofilter, FUNCTION = bf_eq,
+    COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES
+);
+COMMENT ON OPERATOR = (cuckoofilter, cuckoofilter) IS 'equal, byte for byte: filters of the same keys added in another order may differ';
+CREATE OPERATOR <> (
+    LEFTARG = cuckoofilter, RIGHTARG = cuckoofilter, FUNCTION = bf_ne,
+    COMMUTATOR = <>, NEGATOR = =, RESTRICT = neqsel, JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR <> (cuckoofilter, cuckoofilter) IS 'not equal, byte for byte';
+
+CREATE OPERATOR FAMILY cuckoofilter_ops USING hash;
+COMMENT ON OPERATOR FAMILY cuckoofilter_ops USING hash IS 'hashing of cuckoofilter';
+CREATE OPERATOR CLASS cuckoofilter_ops DEFAULT FOR TYPE cuckoofilter USING hash FAMILY cuckoofilter_ops AS
+    OPERATOR 1 =,
+    FUNCTION 1 bf_hash(cuckoofilter),
+    FUNCTION 2 bf_hash_extended(cuckoofilter, bigint);
+COMMENT ON OPERATOR CLASS cuckoofilter_ops USING hash IS 'hashing of cuckoofilter';
+
+CREATE FUNCTION bf_count(f cuckoofilter) RETURNS double precision
+AS 'MODULE_PATHNAME', 'bs_count' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_count(cuckoofilter) IS
+'number of keys that are in, each copy counted, exact; NULL for NULL';
+
+CREATE FUNCTION bf_fpp(f cuckoofilter) RETURNS double precision
+AS 'MODULE_PATHNAME', 'bs_fpp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_fpp(cuckoofilter) IS
+'the false-positive rate at the present fill, from 0 to 1, as if all keys were different; NULL for NULL';
+
+-- STABLE: as bf_info(bloomfilter).
+CREATE FUNCTION bf_info(f cuckoofilter,
+    OUT n bigint, OUT p double precision, OUT buckets bigint, OUT fingerprint_bits integer,
+    OUT seed bigint, OUT key_type text, OUT slots bigint, OUT used bigint,
+    OUT fill double precision, OUT count double precision, OUT fpp double precision, OUT bytes bigint)
+AS 'MODULE_PATHNAME', 'bs_cuckoo_info' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 3000;
+COMMENT ON FUNCTION bf_info(cuckoofilter) IS
+'parameters (n, p, buckets, bits per fingerprint, seed, key type or NULL before the first key), slots (four per bucket), those used and their share, number of keys, present false-positive rate, bytes of the value; NULL for NULL';
+
+CREATE FUNCTION bf_agg_cuckoo_trans(internal, "any", bigint, double precision) RETURNS internal
+AS 'MODULE_PATHNAME', 'bs_cuckoo_agg_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 3;
+COMMENT ON FUNCTION bf_agg_cuckoo_trans(internal, "any", bigint, double precision) IS
+'aggregate transition function';
+
+CREATE FUNCTION bf_agg_cuckoo_final(internal) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME', 'bs_agg_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bf_agg_cuckoo_final(internal) IS 'aggregate final function';
+
+CREATE AGGREGATE bf_agg_cuckoo(key "any", n bigint, p double precision) (
+    SFUNC = bf_agg_cuckoo_trans,
+    STYPE = internal,
+    SSPACE = 16384,
+    FINALFUNC = bf_agg_cuckoo_final,
+    COMBINEFUNC = bf_agg_combine,
+    SERIALFUNC = bf_agg_serialize,
+    DESERIALFUNC = bf_agg_deserialize,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg_cuckoo("any", bigint, double precision) IS
+'a cuckoo filter for n different keys at rate p, of all keys that are not NULL, each as often as it comes (at most 8 times: DISTINCT takes each once); NULL for no rows; errors as bf_agg(key, n, p), and 54000 where there is no room';
+
+CREATE FUNCTION bf_agg_cuckoo_key_trans(cuckoofilter, bfkey, bigint, double precision)
+RETURNS cuckoofilter
+AS 'MODULE_PATHNAME', 'bs_cuckoo_agg_key_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 3;
+COMMENT ON FUNCTION bf_agg_cuckoo_key_trans(cuckoofilter, bfkey, bigint, double precision) IS
+'aggregate transition function';
+
+CREATE FUNCTION bf_union_trans(cuckoofilter, cuckoofilter) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME', 'bs_union_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_union_trans(cuckoofilter, cuckoofilter) IS
+'aggregate transition and combine function';
+
+CREATE AGGREGATE bf_agg_cuckoo(key bfkey, n bigint, p double precision) (
+    SFUNC = bf_agg_cuckoo_key_trans,
+    STYPE = cuckoofilter,
+    SSPACE = 16384,
+    COMBINEFUNC = bf_union_trans,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg_cuckoo(bfkey, bigint, double precision) IS
+'as bf_agg_cuckoo over values, from their keys; its state is a cuckoofilter, so that a distributed engine can push it down';
+
+CREATE AGGREGATE bf_union_agg(f cuckoofilter) (
+    SFUNC = bf_union_trans,
+    STYPE = cuckoofilter,
+    SSPACE = 16384,
+    COMBINEFUNC = bf_union_trans,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_union_agg(cuckoofilter) IS
+'the union of all filters that are not NULL; NULL for none; errors as bf_union';
+
 -- ---- the type layeredfilter ----
 
 CREATE TYPE layeredfilter;

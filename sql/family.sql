@@ -4,6 +4,7 @@ CREATE TABLE kind (type text PRIMARY KEY, name text, arguments text, time text);
 INSERT INTO kind VALUES
   ('bloomfilter', '', '', ''),
   ('countingfilter', '_counting', '', ''),
+  ('cuckoofilter', '_cuckoo', '', ''),
   ('scalablefilter', '_scalable', '', ''),
   ('layeredfilter', '_layered', ', 4, ''1 day''', 'now(), ');
 
@@ -121,7 +122,8 @@ END
 $$;
 SELECT sum(wrong) AS wrong, count(*) = 6 * (SELECT count(*) FROM kind) AS all_asked FROM stored;
 
--- parallel aggregates give the bytes of serial ones
+-- parallel aggregates give the bytes of serial ones, but for cuckoofilter, where the order of the
+-- keys decides on their places
 CREATE TABLE numbers AS SELECT x FROM generate_series(1, 20000) AS x;
 ALTER TABLE numbers SET (parallel_workers = 2);
 ANALYZE numbers;
@@ -134,7 +136,7 @@ DECLARE
   workers int;
   f bytea;
 BEGIN
-  FOR k IN SELECT * FROM kind LOOP
+  FOR k IN SELECT * FROM kind WHERE type <> 'cuckoofilter' LOOP
     query := format('SELECT bf_agg%s(x, %s20000, 0.01%s)::bytea FROM numbers', k.name,
       replace(k.time, 'now()', '''2024-01-01''::timestamptz + x * interval ''10 seconds'''), k.arguments);
     workers := 0;
