@@ -290,6 +290,40 @@ my @groups = (
         drop('members');
     },
 
+    # the same question to every kind of filter of the same n and p
+    kinds => sub {
+        need_ids();
+        need_members();
+        my ($from, $n) = @{ $filter{small} };
+        my $keys = "(SELECT $from + generate_series(1::bigint, $n) AS i) s";
+        my $at = "'2026-01-01Z'::timestamptz";
+        make('kinds', 'CREATE UNLOGGED TABLE kinds AS SELECT'
+          . " bf_agg(i, $n, 0.01) AS standard, bf_agg_counting(i, $n, 0.01) AS counting,"
+          . " bf_agg_cuckoo(i, $n, 0.01) AS cuckoo, bf_agg_scalable(i, $n, 0.01) AS scalable_1,"
+          . " bf_agg_scalable(i, $n / 7, 0.01) AS scalable_3,"
+          . " bf_agg_layered(i, $at, $n, 0.01, 4, '1 hour') AS layered_1,"
+          . " bf_agg_layered(i, $at + i % 4 * interval '1 hour', $n, 0.01, 4, '1 hour') AS layered_4 FROM $keys");
+        my @kinds = qw(standard counting cuckoo scalable_1 scalable_3 layered_1 layered_4);
+        my $ask = sub {
+            my ($table, $kind) = @_;
+            my $time = $kind =~ /layered/ ? ", $at + interval '3 hours'" : '';
+            return "SELECT count(*) FROM $table WHERE bf_contains((SELECT $kind FROM kinds), id$time)";
+        };
+        my %figure = (counting => 2, cuckoo => 2, scalable_1 => 2, scalable_3 => 6, layered_1 => 2, layered_4 => 8);
+        my %label = (scalable_1 => 'scalable, 1 layer', scalable_3 => 'scalable, 3 layers',
+            layered_1 => 'layered, 1 layer', layered_4 => 'layered, 4 layers');
+        for my $table (qw(ids members)) {
+            my $what = $table eq 'ids' ? 'no members' : 'all members';
+            compare(
+                queries => [ map { $_ => $ask->($table, $_) } @kinds ],
+                rows    => [ map { [ "$rows bigint, $what: " . ($label{$_} // $_), $_, 'the standard filter', 'standard', $figure{$_} ] }
+                        grep { $_ ne 'standard' } @kinds ],
+            );
+        }
+        drop('members');
+        drop('kinds');
+    },
+
     text => sub {
         my $url = sub { "'https://www.example.com/a/' || md5(($_[0])::text) || '?page=' || lpad(($_[0])::text, 16, '0')" };
         make_table('urls', $url->('i') . ' AS url', $texts);
