@@ -215,7 +215,7 @@ static const char *
 check_directory(const BsFilter *f, uint64_t after)
 {
 	const BsFilter *layers = directory(f);
-	uint64_t left = after - directory_size(f);
+	uint64_t bytes = directory_size(f); /* no overflow: 2^23 layers of 2^29 bytes at most */
 	uint64_t generation = 0;
 	uint64_t bits = 0;
 
@@ -235,12 +235,10 @@ check_directory(const BsFilter *f, uint64_t after)
 		generation = layer->own[1];
 		if (layer->own[0] > layer->n)
 			return "A layer's number of keys is out of range.";
-		if (padded(layer) > left)
-			return "Its length does not fit its layers.";
-		left -= padded(layer);
+		bytes += padded(layer);
 		bits += layer->m;
 	}
-	if (left != 0)
+	if (bytes != after)
 		return "Its length does not fit its layers.";
 	if (bits != f->m)
 		return "Its number of bits is out of range.";
