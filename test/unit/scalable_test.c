@@ -217,16 +217,18 @@ test_random(uint64_t seed)
 			Value united = unite(m->value, other->value);
 			Value reversed = unite(other->value, m->value);
 			Value itself = unite(united, united);
+			Value doubled = unite(m->value, m->value); /* its layers in any order */
 			Value again = unite(united, other->value);
 			Value once_more = unite(again, other->value);
 
 			unions++;
 			commutative = commutative && same(united, reversed);
-			idempotent = idempotent && same(united, itself);
+			idempotent = idempotent && same(united, itself) && same(m->value, doubled);
 			settled = settled && same(again, once_more) && again.size <= united.size;
 			all_sound = all_sound && sound(united) && sound(again);
 			free(reversed.f);
 			free(itself.f);
+			free(doubled.f);
 			free(again.f);
 			free(once_more.f);
 			free(m->value.f);
@@ -422,19 +424,20 @@ test_limits(void)
 	   "so is a rate that leaves less than 1e-10 for the first layer");
 	ok(plan(INT64_MAX, 0.01, &size) == BS_SIZING_TOO_LARGE && size > BS_MAX_SIZE,
 	   "so is one whose first layer would be too large");
-	/* wherever the limit is, what plan lets pass fits with its first layer */
-	for (uint64_t n = 300000000; n < 420000000; n += 4999)
+	/* the most keys that plan lets pass fit with their first layer, header and all */
+	for (double p = 0.9; p > 1e-9; p /= 3)
 	{
-		BsFilter header = {.structure = BS_STRUCTURE_SCALABLE, .n = n, .p = 0.01};
+		uint64_t fits = 1;
+		BsFilter header = {.structure = BS_STRUCTURE_SCALABLE, .p = p};
 		BsProbe probe = {.hash = 1};
 
-		if (bs_scalable.plan(&header, &size) == BS_SIZING_OK)
-		{
-			size = bs_scalable.size_with(&header, 64, &probe);
-			bounded = bounded && size > 64 && size <= BS_MAX_SIZE;
-		}
-		else
-			bounded = bounded && size > BS_MAX_SIZE;
+		for (uint64_t more = UINT64_C(1) << 40; more > 0; more /= 2)
+			if (plan(fits + more, p, &size) == BS_SIZING_OK)
+				fits += more;
+		bounded = bounded && plan(fits + 1, p, &size) == BS_SIZING_TOO_LARGE && size > BS_MAX_SIZE;
+		header.n = fits;
+		size = bs_scalable.size_with(&header, sizeof(header), &probe);
+		bounded = bounded && size > BS_MAX_SIZE - 20000 && size <= BS_MAX_SIZE;
 	}
 	ok(bounded, "and no smaller one");
 	free(value.f);
@@ -458,9 +461,17 @@ test_largest(void)
 	   "is the last when the next would be too large");
 	free(value.f);
 
-	/* n is doubled no further than it is a number */
+	/* the third layer would be one of 4 keys if n overflowed */
 	value = create(1, 0.9, 0);
-	value.f->n = INT64_MAX / 2;
+	for (uint64_t key = 1; bs_scalable_layers(value.f) < 2; key++)
+	{
+		add_hash(&value, hash_of(key));
+		layer = (BsFilter *) value.f->bits + bs_scalable_layers(value.f) - 1;
+		layer->own[0] = layer->n;
+	}
+	for (probe.hash = 0; contains(value, probe.hash); probe.hash = hash_of(probe.hash))
+		;
+	value.f->n = (UINT64_C(1) << 62) + 1;
 	ok(bs_scalable.size_with(value.f, value.size, &probe) > BS_MAX_SIZE, "nor does n overflow");
 	free(value.f);
 }
@@ -507,6 +518,11 @@ test_union(void)
 
 	ok(same(with_empty, a), "an empty filter adds nothing");
 	ok(same(with_part, a), "nor does one whose bits are all there");
+	((BsFilter *) a.f->bits)->own[0] = 30;
+	free(with_part.f);
+	with_part = unite(few, a);
+	ok(same(with_part, a), "even if the other one has fewer keys");
+	((BsFilter *) a.f->bits)->own[0] = 90;
 	ok(layers_of_union(0, 40, 1000, 1060) == 1, "40 and 60 keys go into one layer of 100");
 	ok(layers_of_union(0, 41, 1000, 1060) == 2, "41 and 60 do not");
 	ok(layers_of_union(0, 150, 1000, 1150) == 3, "full layers stay, those with room become one");
@@ -647,6 +663,11 @@ test_damage(void)
 	ok(!accepted(copy, length), "which has to be zero");
 
 	memcpy(copy, bytes, length);
+	bs_store_le(copy + 60 + 48, 0, 8);
+	seal(copy, length);
+	ok(!accepted(copy, length), "a layer without keys is refused");
+
+	memcpy(copy, bytes, length);
 	bs_store_le(copy + 4, 0, 4);
 	seal(copy, length);
 	ok(!accepted(copy, length), "keys of no type are refused");
@@ -654,8 +675,12 @@ test_damage(void)
 	seal(copy, length);
 	ok(!accepted(copy, length), "even where no bit is set");
 
+	ok(bs_scalable.check_header(value.f, BS_MAX_SIZE - sizeof(BsFilter)) == NULL &&
+		   bs_scalable.check_header(value.f, BS_MAX_SIZE) != NULL,
+	   "no value may be larger than the largest");
+
 	/* a value that is damaged where it lies is not asked */
-	for (size_t field = 0; field < 8; field++)
+	for (size_t field = 0; field < 9; field++)
 	{
 		Value damaged = copy_of(value);
 		BsFilter *layer = (BsFilter *) damaged.f->bits + 1;
@@ -685,6 +710,9 @@ test_damage(void)
 				break;
 			case 7:
 				damaged.size -= 8;
+				break;
+			case 8:
+				layer->seed++;
 				break;
 		}
 		ok(bs_filter_check(damaged.f, damaged.size) != NULL, "damage %d: %s", (int) field,
