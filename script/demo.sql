@@ -283,7 +283,7 @@ ORDER BY nr;
 \echo '=== 6. Keys that come, go, are too many, and are forgotten ============='
 \echo
 \echo 'Unsubscribing: a filter of 1,000 words, one of which is taken out again. A'
-\echo 'cuckoofilter does it in little more than a bloomfilter''s size, a countingfilter'
+\echo 'cuckoofilter does it in about the size of a bloomfilter, a countingfilter'
 \echo 'in four times that.'
 \echo
 CREATE TABLE subscribers AS SELECT word FROM words ORDER BY md5(word) LIMIT 1000;
