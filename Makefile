@@ -82,7 +82,7 @@ UNIT_SOURCES = $(wildcard test/unit/*.h) $(FUZZ_TARGET) $(UNIT_PURE) $(wildcard 
 FUZZ_TARGET = test/fuzz/format_fuzz.c
 
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
-SANITIZED = UNIT_BUILD=test/unit/build/sanitize UNIT_COPT='$(SANITIZE)'
+SANITIZED = UNIT_BUILD=test/unit/build/sanitize UNIT_COPT='$(SANITIZE) -DUNIT_SCALE=10'
 
 # $(call can_build,COMMAND,FUNCTION): are the libraries of these options there?
 can_build = mkdir -p $(UNIT_BUILD) && \

@@ -8,7 +8,7 @@
 #include "tap.h"
 
 #define UNIVERSE 2000
-#define OPERATIONS 100000
+#define OPERATIONS (UNIT_SCALE == 1 ? 100000 : 20000)
 #define SEEDS 20
 #define LAYERS 5
 #define SPAN 100
@@ -283,7 +283,7 @@ test_rate(void)
 {
 	static const double rates[] = {0.1, 0.01, 0.001};
 	static const uint32_t layers[] = {1, 2, 7, 24};
-	const int questions = 200000;
+	const int questions = 200000 / UNIT_SCALE;
 
 	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)
 		for (size_t j = 0; j < sizeof(layers) / sizeof(layers[0]); j++)
