@@ -48,6 +48,10 @@ SELECT bf_create_counting(100, 0.01, 5)::bloomfilter = bf_create(100, 0.01, 5);
 SELECT bf_contains(bf_remove(a | b, 1), 1), bf_contains(bf_remove(bf_remove(a | b, 1), 1), 1), a | b = b | a
 FROM (SELECT bf_add(bf_create_counting(100), 1) AS a, bf_add_all(bf_create_counting(100), ARRAY[1, 2]) AS b) AS s;
 
+-- a fixed value, checked by another implementation of doc/format.md
+SELECT f = bf_add_all(bf_create_counting(8, 0.1), ARRAY[1, 1, 2]) AS same, bf_contains(f, 1), bf_contains(f, 2), bf_contains(f, 3)
+FROM (SELECT 'AQIBAwEAAAAwAAAACAAAAAAAAACamZmZmZm5PzAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAgAAAAARAAAAAAAAAAAAAAAAAAABICAAhG8mEIE1DkM='::countingfilter AS f) AS s;
+
 -- limits
 SELECT bf_create_counting(0);
 SELECT bf_create_counting(10, 1);

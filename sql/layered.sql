@@ -63,6 +63,11 @@ SELECT count(*) FROM pg_proc WHERE proname IN ('bf_add', 'bf_add_all', 'bf_conta
 SELECT count(*) <= 271 FROM (SELECT bf_agg_layered(x, t('00:00') + x * interval '1 second', 1000, 0.01, 6, '1000 seconds') AS f FROM generate_series(400, 6399) AS x) AS s,
   generate_series(10001, 30000) AS x WHERE bf_contains(f, x, t('01:46:39'));
 
+-- a fixed value, checked by another implementation of doc/format.md
+SELECT f = bf_add(bf_add(bf_create_layered(8, 0.1, 2, '1 hour', 7), 1, '2000-01-01 01:30Z'), 2, '2000-01-01 02:00Z') AS same,
+       bf_contains(f, 1, '2000-01-01 02:59Z'), bf_contains(f, 2, '2000-01-01 03:59Z'), bf_contains(f, 1, '2000-01-01 03:00Z')
+FROM (SELECT 'AQUBBAEAAAA4AAAACAAAAAAAAACamZmZmZm5PzgAAAAAAAAABwAAAAAAAAAApJPWAAAAAAIAAAACAAAAAAAAAAAAAAABAAAAAAAAAAIAAAAAAAAAAALAAACAAAAAYBAAIAAAAOSplH5MPWI7'::layeredfilter AS f) AS s;
+
 -- NULL, infinity, and other things that are no time or span
 SELECT bf_contains(f, 1, NULL) IS NULL, bf_add(f, NULL::int, NULL) = f FROM bf_create_layered(10, 0.01, 2, '1 day') AS f;
 SELECT bf_add(bf_create_layered(10, 0.01, 2, '1 day'), 1, NULL);
