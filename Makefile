@@ -103,9 +103,15 @@ unit-sanitize:
 unit-run: $(UNIT)
 	@for t in $(UNIT); do echo "# $$t"; $(UNIT_RUN) $$t || exit 1; done
 
-$(UNIT_BUILD)/%_test: test/unit/%_test.c $(UNIT_SOURCES)
+# the pure parts once for all tests
+$(UNIT_BUILD)/pure_%.o: src/%.c $(wildcard src/*.h)
 	@mkdir -p $(@D)
-	$(CC) $(UNIT_CFLAGS) -o $@ $< $(UNIT_PURE) -lm
+	$(CC) $(UNIT_CFLAGS) -c -o $@ $<
+
+UNIT_OBJS = $(PURE:src/%=$(UNIT_BUILD)/pure_%)
+$(UNIT_BUILD)/%_test: test/unit/%_test.c $(UNIT_OBJS) $(UNIT_SOURCES)
+	@mkdir -p $(@D)
+	$(CC) $(UNIT_CFLAGS) -o $@ $< $(UNIT_OBJS) -lm
 
 $(UNIT_BUILD)/%_test_ofast: test/unit/%_test.c $(UNIT_SOURCES)
 	@mkdir -p $(@D)
