@@ -170,8 +170,10 @@ bs_layered_info(PG_FUNCTION_ARGS)
 static BsParameters
 get_parameters(FunctionCallInfo fcinfo)
 {
-	BsParameters parameters = bs_get_parameters(fcinfo, 3);
+	BsParameters parameters;
 
+	(void) bs_aggregate_context(fcinfo);
+	parameters = bs_get_parameters(fcinfo, 3);
 	if (PG_ARGISNULL(5) || PG_ARGISNULL(6))
 		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 						errmsg("number of layers and span must not be null")));

@@ -238,6 +238,16 @@ $pool{bloomfilter} = [
 	"(SELECT bf_add_all(bf_create(10), array_agg(i)) FROM generate_series(1, 2000) i)" ];
 
 
+for my $kind ([ 'countingfilter', "bf_create_counting(10" ], [ 'cuckoofilter', "bf_create_cuckoo(10" ],
+	[ 'scalablefilter', "bf_create_scalable(10" ], [ 'layeredfilter', "bf_create_layered(10, 0.01, 2, '1 day'" ])
+{
+	my ($type, $create) = @$kind;
+	$create .= ', 0.01' unless $type eq 'layeredfilter';
+	$pool{$type} = [
+		"NULL::$type", "''", "'AAAA'", "$create)", "$create, -1)", "bf_add($create), 1)", "bf_add($create), 'a'::text)",
+		"bf_add_all($create), ARRAY[1, 2])", "bf_add($create), ROW(1, 'a'::text))" ];
+}
+
 # what lets calls succeed, so that all of them go further than to the first check
 my %usual = (
 	'"any"' => [ "1", "2::bigint", "'a'::text", "'a'", "ARRAY[1, 2]", "date '2024-01-01'", "'(1,a)'::sweep_pair", "int4range(1, 5)", "'low'::sweep_enum" ],
@@ -245,6 +255,10 @@ my %usual = (
 	bigint => [ "10::bigint", "1000::bigint" ],
 	'double precision' => [ "0.01::float8", "0.5::float8" ],
 	integer => [ "1", "7" ],
+	boolean => ["true"],
+	interval => [ "interval '1 day'", "interval '00:00:00.000001'" ],
+	'timestamp with time zone' => [ "timestamptz '2024-01-01 UTC'", "timestamptz 'epoch'" ],
+	(map { my $type = $_; $type => [ grep { /^bf_/ && !/-1|ROW/ } @{ $pool{$type} } ] } qw(countingfilter cuckoofilter scalablefilter layeredfilter)),
 	bloomfilter => [ "bf_create(10)", "bf_add(bf_create(10), 1)", "bf_add_all(bf_create(10), ARRAY[1, 2])" ],);
 
 sub values_for
@@ -532,6 +546,8 @@ for my $thing (@things)
 {
 	my $direct = ($thing->{aggregate} ? \%aggregate_shapes : \%scalar_shapes)->{direct};
 	add_call($thing->{object}, 'direct', $direct->($thing, @$_)) for combinations(@{ $thing->{args} } <= 2 ? $full : $full / 2, @{ $thing->{args} });
+	# those of many arguments seldom work by chance
+	add_call($thing->{object}, 'direct', $direct->($thing, map { pick(@{ $usual{$_} || $valid{$_} || values_for($_) }) } @{ $thing->{args} })) for 1 .. 5;
 	add_call($thing->{object}, 'itself', "SELECT $thing->{real}(" . join(', ', ('NULL') x @{ $thing->{args} }) . ')::text') if $thing->{real};
 }
 for my $type (sort keys %ours)

@@ -143,7 +143,7 @@ SKIP:
 
 	my ($base) = grep { -e "$own/extension/bloomset--$_.sql" } reverse @versions;
 	my $whole = slurp_file("$own/extension/bloomset--$base.sql");
-	my $statement = qr/^(?:CREATE|COMMENT ON) FUNCTION bf_fpp\(.*?;\n/ms;
+	my $statement = qr/^(?:CREATE|COMMENT ON) FUNCTION bf_intersect_count\(.*?;\n/ms;
 	my @removed = $whole =~ /$statement/g;
 	is(scalar @removed, 2, 'a function and its comment are taken out') or last SKIP;
 	write_script('0.9', $whole =~ s/$statement//gr);
@@ -155,8 +155,8 @@ SKIP:
 		'no comment' => $removed[0],
 		'another volatility' => join('', @removed) =~ s/IMMUTABLE/STABLE/r,
 		'not parallel safe' => join('', @removed) =~ s/PARALLEL SAFE//r,
-		'another name of the argument' => join('', @removed) =~ s/\(f bloomfilter\)/(filter bloomfilter)/r,
-		'a privilege' => join('', @removed) . 'REVOKE ALL ON FUNCTION bf_fpp FROM public;',
+		'another name of the argument' => join('', @removed) =~ s/\(a bloomfilter,/(filter bloomfilter,/r,
+		'a privilege' => join('', @removed) . 'REVOKE ALL ON FUNCTION bf_intersect_count FROM public;',
 		'an operator too many' => join('', @removed) . 'CREATE OPERATOR |& (LEFTARG = bloomfilter, RIGHTARG = bloomfilter, FUNCTION = bf_union);',);
 	for my $mistake (sort keys %mistakes)
 	{
