@@ -347,7 +347,9 @@ test_sum(void)
 			double rate = layers_of(value.f)[i].p;
 
 			sum += rate;
-			least = least && rate >= BS_MIN_P && (rate == last / 2 || i == 0 || rate == BS_MIN_P);
+			least =
+				least && rate >= BS_MIN_P &&
+				(rate == last / 2 || i == 0 || bs_double_bits(rate) == bs_double_bits(BS_MIN_P));
 			last = rate;
 		}
 		bounded = bounded && sum <= p;
