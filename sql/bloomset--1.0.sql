@@ -439,6 +439,13 @@ CREATE AGGREGATE bf_intersect_agg(f bloomfilter) (
 COMMENT ON AGGREGATE bf_intersect_agg(bloomfilter) IS
 'the intersection of all filters that are not NULL; NULL for none; errors as bf_union';
 
+-- ---- streams ----
+
+CREATE FUNCTION bf_seen(key "any", n bigint, p double precision DEFAULT 0.01) RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_seen' LANGUAGE C IMMUTABLE WINDOW PARALLEL SAFE;
+COMMENT ON FUNCTION bf_seen("any", bigint, double precision) IS
+'window function: false if the key certainly did not come earlier in the partition, true if it probably did, in memory for n distinct keys at rate p whatever the number of rows; false for a NULL key; errors 22023 (n or p not the same for all rows of a partition, and as bf_create), 22004 (n or p NULL), 42804 (keys of several types), 54000';
+
 -- ---- the type countingfilter ----
 
 CREATE TYPE countingfilter;

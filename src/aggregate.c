@@ -42,11 +42,10 @@ other_parameters(const BsFilter *f, const BsParameters *given)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("number of keys, false-positive rate, layers and span must be the same"
-						" for all rows of an aggregate")));
+						" for all rows")));
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("number of keys and false-positive rate must be the same for all rows of"
-					" an aggregate"),
+			 errmsg("number of keys and false-positive rate must be the same for all rows"),
 			 errdetail("They were " UINT64_FORMAT " and %.15g, and are " INT64_FORMAT " and %.15g.",
 					   f->n, f->p, given->n, given->p)));
 }
@@ -60,13 +59,19 @@ bs_require_same_parameters(const BsFilter *f, const BsParameters *given)
 		other_parameters(f, given);
 }
 
+void
+bs_null_parameters(void)
+{
+	ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					errmsg("number of keys and false-positive rate must not be null")));
+}
+
 /* n and p are arguments of every row, but one filter has one of each. */
 BsParameters
 bs_get_parameters(FunctionCallInfo fcinfo, int argno)
 {
 	if (PG_ARGISNULL(argno) || PG_ARGISNULL(argno + 1))
-		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-						errmsg("number of keys and false-positive rate must not be null")));
+		bs_null_parameters();
 	return (BsParameters){.n = PG_GETARG_INT64(argno), .p = PG_GETARG_FLOAT8(argno + 1)};
 }
 

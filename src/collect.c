@@ -50,7 +50,7 @@ require_same_parameters(const Collection *collection, const BsParameters *given)
 	if (collection->header.structure != BS_STRUCTURE_BLOOM)
 		bs_require_same_parameters(&collection->header, given);
 	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					errmsg("false-positive rate must be the same for all rows of an aggregate"),
+					errmsg("false-positive rate must be the same for all rows"),
 					errdetail("It was %g, and is %g.", collection->header.p, given->p)));
 }
 

@@ -130,7 +130,8 @@ for (rows(qq{SELECT object, p.oid::regproc, prokind, proisstrict, format_type(pr
 	push @things, {
 		object => $object,
 		name => $name,
-		aggregate => $kind eq 'a',
+		kind => $kind,
+		plain => $kind eq 'f',
 		strict => $strict eq 't',
 		returns => $returns,
 		args => [ split /;/, $args ],
@@ -156,7 +157,7 @@ for (rows(qq{SELECT object, format_type(castsource, NULL), format_type(casttarge
 # Newer servers let no SQL call what takes or returns an internal value, so the same C
 # function is called under another name, and with NULL in place of a pointer.
 my $stand_ins = '';
-for my $thing (grep { $_->{name} && !$_->{aggregate} && grep { $_ eq 'internal' } $_->{returns}, @{ $_->{args} } } @things)
+for my $thing (grep { $_->{plain} && grep { $_ eq 'internal' } $_->{returns}, @{ $_->{args} } } @things)
 {
 	my ($library) = map { join(', ', map { literal($_) } @$_) } rows("SELECT probin, prosrc FROM pg_proc WHERE oid = " . literal($thing->{object} =~ s/^function //r) . '::regprocedure');
 	my $name = 'sweep_' . $thing->{name} =~ s/.*\.//r;
@@ -288,7 +289,7 @@ sub combinations
 for my $type (sort(keys %ours), 'bytea', 'cstring')
 {
 	my $known = values_for($type);
-	my @makers = grep { $_->{returns} eq $type && !$_->{aggregate} } @things;
+	my @makers = grep { $_->{returns} eq $type && ($_->{plain} || !$_->{name}) } @things;
 	my @calls = map { my $thing = $_; map { [ $thing->{object}, $thing->{sql}->(@$_) ] } combinations(40, @{ $thing->{args} }) } @makers or next;
 	my $safe = $type =~ s/\W/_/gr;
 	$node->safe_psql('postgres', "CREATE TABLE sweep_made_$safe AS SELECT maker, call, sweep_text(call) AS v FROM (VALUES " .
@@ -501,6 +502,18 @@ my %aggregate_shapes = (
 	variadic => $function_shapes{variadic},
 	nested => sub { my ($thing, @args) = @_; 'SELECT (SELECT ' . seen($thing, map { rand() < 0.3 ? 'r.id' : $_ } @args) . ') FROM sweep_rows r' },);
 
+my %window_shapes = (
+	direct => sub { my ($thing, @args) = @_; 'SELECT ' . see(sql_of($thing, @args) . ' OVER ()', $thing->{returns}) . ' FROM sweep_rows' },
+	window => $aggregate_shapes{window});
+
+sub shapes_of
+{
+	my ($thing) = @_;
+	return %aggregate_shapes if $thing->{kind} && $thing->{kind} eq 'a';
+	return %window_shapes if $thing->{kind} && $thing->{kind} eq 'w';
+	return (%scalar_shapes, $thing->{name} ? %function_shapes : ());
+}
+
 # what any type has to bear; V and W are values of it
 my @type_uses = map { s/\s+/ /gr } (
 	'SELECT ARRAY[V, NULL, W]::text, (ARRAY[V, W])[1]::text', 'SELECT ROW(V, W)::text', 'SELECT to_jsonb(V), row_to_json(ROW(V))',
@@ -526,7 +539,7 @@ my @type_uses = map { s/\s+/ /gr } (
 
 my $wrappers = '';
 my $wrapped = 0;
-for my $thing (grep { $_->{name} && !$_->{aggregate} } @things)
+for my $thing (grep { $_->{plain} } @things)
 {
 	$thing->{wrapper} = 'sweep_wrapper_' . ++$wrapped . '_';
 	next if grep { $_ eq 'internal' || $_ eq 'cstring' } $thing->{returns}, @{ $thing->{args} };
@@ -544,7 +557,7 @@ my $full = $random_calls >= 100_000 ? 1_000_000 : 300;
 
 for my $thing (@things)
 {
-	my $direct = ($thing->{aggregate} ? \%aggregate_shapes : \%scalar_shapes)->{direct};
+	my $direct = { shapes_of($thing) }->{direct};
 	add_call($thing->{object}, 'direct', $direct->($thing, @$_)) for combinations(@{ $thing->{args} } <= 2 ? $full : $full / 2, @{ $thing->{args} });
 	# those of many arguments seldom work by chance
 	add_call($thing->{object}, 'direct', $direct->($thing, map { pick(@{ $usual{$_} || $valid{$_} || values_for($_) }) } @{ $thing->{args} })) for 1 .. 5;
@@ -578,12 +591,12 @@ for (rows(qq{SELECT object, opcname, amname, opcintype::regtype,
 	}
 }
 # aggregates have many ways to be called, stand-ins none to work
-my @often = map { ($_) x ($_->{aggregate} ? 4 : $_->{real} ? 1 : 2) } @things;
+my @often = map { ($_) x ($_->{real} ? 1 : !$_->{name} || $_->{plain} ? 2 : 4) } @things;
 for (1 .. $random_calls)
 {
 	my $thing = pick(@often);
 	my $how = rand();
-	my %shapes = ($thing->{aggregate} ? %aggregate_shapes : $thing->{name} ? (%scalar_shapes, %function_shapes) : %scalar_shapes);
+	my %shapes = shapes_of($thing);
 	my $shape = pick(sort keys %shapes);
 	add_call($thing->{object}, $shape, $shapes{$shape}->($thing, map { pick(@{ $how < 0.4 && $usual{$_} || $how < 0.9 && $valid{$_} || values_for($_) }) } @{ $thing->{args} }));
 }
@@ -660,7 +673,7 @@ wrong('no internal errors', grep { my $call = $_; $call->{state} =~ /^XX0/ && !g
 wrong('what is printed is read again as the same', grep { $_->{state} eq 'SWEEP' } @ended);
 
 # functions that only the executor may call
-my %refused = map { $_ => 1 } map { $_->{object} } grep { !$_->{strict} && !$_->{aggregate} && grep { $_ eq 'internal' } @{ $_->{args} } } @things;
+my %refused = map { $_ => 1 } map { $_->{object} } grep { $_->{plain} && !$_->{strict} && grep { $_ eq 'internal' } @{ $_->{args} } } @things;
 wrong('support functions give no value outside of an aggregate', grep { $refused{ $_->{object} } && $_->{shape} eq 'direct' && $_->{state} eq '00000' } @ended);
 my %said = map { $_->{object} => 1 } grep { $_->{state} eq '55000' && $_->{message} =~ /called outside of it/ } @ended;
 is(join(', ', grep { !$said{$_} } sort keys %refused), '', 'and say so');
