@@ -517,6 +517,11 @@ AS 'MODULE_PATHNAME', 'bs_remove' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION bf_remove(countingfilter, "any", boolean) IS
 'the filter with one copy of the key less; f unchanged for a NULL key, NULL for a NULL filter; error 22023 if the key is certainly not in, unless missing_ok. To remove a key that was never added and is a false positive takes other keys out: remove only what was added';
 
+CREATE FUNCTION bf_remove_all(f countingfilter, keys anyarray, missing_ok boolean DEFAULT false) RETURNS countingfilter
+AS 'MODULE_PATHNAME', 'bs_remove_all' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION bf_remove_all(countingfilter, anyarray, boolean) IS
+'the filter with one copy of each element of the array less, NULLs skipped, all or nothing; f unchanged for a NULL array, NULL for a NULL filter; errors as bf_remove';
+
 CREATE FUNCTION bf_contains(f countingfilter, key "any") RETURNS boolean
 AS 'MODULE_PATHNAME', 'bs_contains' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 2;
 COMMENT ON FUNCTION bf_contains(countingfilter, "any") IS
@@ -710,6 +715,11 @@ CREATE FUNCTION bf_remove(f cuckoofilter, key "any", missing_ok boolean DEFAULT 
 AS 'MODULE_PATHNAME', 'bs_remove' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION bf_remove(cuckoofilter, "any", boolean) IS
 'the filter with one copy of the key less; f unchanged for a NULL key, NULL for a NULL filter; error 22023 if the key is certainly not in, unless missing_ok. To remove a key that was never added and is a false positive takes another key out, which is then no longer found: remove only what was added';
+
+CREATE FUNCTION bf_remove_all(f cuckoofilter, keys anyarray, missing_ok boolean DEFAULT false) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME', 'bs_remove_all' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION bf_remove_all(cuckoofilter, anyarray, boolean) IS
+'the filter with one copy of each element of the array less, NULLs skipped, all or nothing; f unchanged for a NULL array, NULL for a NULL filter; errors as bf_remove';
 
 CREATE FUNCTION bf_contains(f cuckoofilter, key "any") RETURNS boolean
 AS 'MODULE_PATHNAME', 'bs_contains' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 2;

@@ -24,6 +24,35 @@ UPDATE subscribers SET f = bf_remove(f, 1);
 -- 999 others are in; the removed one is a false positive at most as often as p says (here it is not)
 SELECT count(*) FILTER (WHERE bf_contains(f, x)) - bf_contains(f, 1)::int AS others FROM subscribers, generate_series(1, 1000) AS x GROUP BY f;
 
+-- many at once: as one after the other
+SELECT bf_remove_all(f, ARRAY[1, 2, NULL, 3]) = bf_remove(bf_remove(bf_remove(f, 1), 2), 3) AS as_one_by_one,
+       bf_remove_all(f, ARRAY[[1, 1], [2, 3]]) = bf_create_counting(100) | bf_add(bf_add_all(bf_create_counting(100), ARRAY[2, 3]), 4) AS copies,
+       bf_remove_all(f, ARRAY[9, 1, 9], missing_ok => true) = bf_remove(f, 1) AS missing, bf_remove_all(f, ARRAY[9], true) = f AS nothing,
+       bf_remove_all(f, ARRAY[]::int[]) = f AND bf_remove_all(f, NULL::int[]) = f AND bf_remove_all(f, ARRAY[NULL]::int[]) = f AS nulls,
+       bf_remove_all(NULL::countingfilter, ARRAY[1]) IS NULL AS of_null, bf_remove_all(f, ARRAY[bf_key(1)]) = bf_remove(f, 1) AS of_keys
+FROM bf_add_all(bf_create_counting(100), ARRAY[1, 1, 2, 2, 3, 3, 4]) AS f;
+SELECT bf_remove_all(bf_add_all(bf_create_counting(100), ARRAY[1, 2]), ARRAY[1, 2, 1]);
+SELECT bf_remove_all(bf_add(bf_create_counting(100), 1), ARRAY[1, 9], NULL);
+SELECT bf_remove_all(bf_add(bf_create_counting(100), 1), ARRAY['a'], true);
+-- an error leaves every key in; what is missing leaves the stored value where it is
+UPDATE subscribers SET f = bf_remove_all(f, ARRAY[2, 3, -1]);
+SELECT bf_contains_all(f, ARRAY[2, 3]) FROM subscribers;
+CREATE FUNCTION subscribers_chunk() RETURNS oid LANGUAGE plpgsql AS $$
+DECLARE
+  result oid;
+BEGIN
+  EXECUTE format('SELECT max(chunk_id) FROM %s', (SELECT reltoastrelid::regclass FROM pg_class WHERE relname = 'subscribers')) INTO result;
+  RETURN result;
+END
+$$;
+SELECT subscribers_chunk() AS before \gset
+UPDATE subscribers SET f = bf_remove(bf_remove_all(f, ARRAY[-1, -2], true), -3, true);
+SELECT subscribers_chunk() = :before AS kept;
+UPDATE subscribers SET f = bf_remove_all(f, ARRAY(SELECT generate_series(2, 500)));
+SELECT subscribers_chunk() = :before AS kept, count(*) FILTER (WHERE x > 500 AND bf_contains(f, x)) AS others,
+       count(*) FILTER (WHERE x <= 500 AND bf_contains(f, x)) <= 500 * 0.01 + 3 * sqrt(500 * 0.01) AS rate
+FROM subscribers, generate_series(1, 1000) AS x;
+
 -- removing true members takes no other out (half of 1000 keys)
 SELECT count(*) FROM (
   WITH RECURSIVE r (i, f) AS (
@@ -60,3 +89,4 @@ SELECT bf_create_counting(10) | bf_create_counting(100);
 SELECT bf_agg_counting(x, x, 0.01) FROM generate_series(1, 2) AS x;
 
 DROP TABLE subscribers;
+DROP FUNCTION subscribers_chunk;

@@ -31,6 +31,18 @@ BEGIN
   FOR k IN 1..500 LOOP f := bf_remove(f, k); END LOOP;
   RAISE NOTICE 'in the end %', bf_count(f);
 END $$;
+-- many at once: as one after the other
+SELECT bf_remove_all(f, ARRAY[1, 2, NULL, 3]) = bf_remove(bf_remove(bf_remove(f, 1), 2), 3) AS as_one_by_one, bf_count(bf_remove_all(f, ARRAY[[1, 1], [2, 3]])) AS left,
+       bf_remove_all(f, ARRAY[9, 1, 9], missing_ok => true) = bf_remove(f, 1) AS missing, bf_remove_all(f, ARRAY[9], true) = f AS nothing,
+       bf_remove_all(f, ARRAY[]::int[]) = f AND bf_remove_all(f, NULL::int[]) = f AND bf_remove_all(f, ARRAY[NULL]::int[]) = f AS nulls,
+       bf_remove_all(NULL::cuckoofilter, ARRAY[1]) IS NULL AS of_null, bf_remove_all(f, ARRAY[bf_key(1)]) = bf_remove(f, 1) AS of_keys
+FROM (SELECT bf_add_all(bf_create_cuckoo(100), ARRAY[1, 1, 2, 2, 3, 3, 4]) AS f) AS s;
+SELECT bf_remove_all(bf_add_all(bf_create_cuckoo(100), ARRAY[1, 2]), ARRAY[1, 2, 1]);
+SELECT bf_remove_all(bf_create_cuckoo(100), ARRAY[1]);
+SELECT bf_remove_all(bf_add(bf_create_cuckoo(100), 1), ARRAY['a'], true);
+-- of a filter of 1000 keys those of one half, then of the other
+SELECT bf_count(half), count(*) FILTER (WHERE x <= 500 AND NOT bf_contains(half, x)) AS missing, bf_count(bf_remove_all(half, ARRAY(SELECT generate_series(1, 500)))) AS in_the_end
+FROM (SELECT bf_remove_all(bf_agg_cuckoo(x, 1000, 0.01), ARRAY(SELECT generate_series(501, 1000))) AS half FROM generate_series(1, 1000) AS x) AS s, generate_series(1, 1000) AS x GROUP BY half;
 
 -- eight copies of a key fit, a ninth does not, however it comes
 SELECT bf_count(bf_agg_cuckoo(1, 1, 0.01)) FROM generate_series(1, 8);
