@@ -32,12 +32,12 @@ MODULE_big = bloomset
 PURE = src/bloom.o src/counting.o src/cuckoo.o src/format.o src/layered.o src/scalable.o src/structure.o
 OBJS = $(PURE) \
 	src/bloomset.o src/fetch.o src/key.o src/key_nested.o src/key_type.o \
-	src/aggregate.o src/bfkey.o src/collect.o src/countingfilter.o src/cuckoofilter.o src/distinct.o src/functions.o src/io.o src/layeredfilter.o src/remove.o src/row.o src/scalablefilter.o src/seen.o src/setops.o src/stats.o src/support.o
+	src/aggregate.o src/bfkey.o src/collect.o src/countingfilter.o src/cuckoofilter.o src/distinct.o src/functions.o src/io.o src/layeredfilter.o src/maintain.o src/maybe.o src/remove.o src/row.o src/scalablefilter.o src/seen.o src/setops.o src/stats.o src/support.o src/track.o src/tracked.o
 
 # every version, and the ways from one to the next
 DATA = $(wildcard sql/$(EXTENSION)--*.sql)
 
-REGRESS = create key key_golden format_1 key_pairs contains stored union io errors aggregate collect window seen altered estimates planner privileges padding family counting cuckoo layered scalable catalog
+REGRESS = create key key_golden format_1 key_pairs contains stored union io errors aggregate collect window seen maintain altered estimates planner privileges padding family counting cuckoo layered scalable catalog
 REGRESS_OPTS = --inputdir=. --load-extension=bloomset
 ISOLATION = concurrent_add
 ISOLATION_OPTS = --inputdir=test --load-extension=bloomset

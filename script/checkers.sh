@@ -43,6 +43,7 @@ ASAN_OPTIONS=print_legend=0:abort_on_error=1:detect_leaks=0:detect_stack_use_aft
 # checker, pg_ctl starts that one, also when it restarts another, and pg_config
 # names this folder. (initdb has no need to be checked.)
 wrap_server() {
+  export BLOOMSET_CHECKER="$checker"
   as_runner mkdir reports
   [ -n "$(checker_command)" ] || return 0
   as_runner mkdir bin

@@ -1260,3 +1260,37 @@ CREATE AGGREGATE bf_union_agg(f scalablefilter) (
 );
 COMMENT ON AGGREGATE bf_union_agg(scalablefilter) IS
 'the union of all filters that are not NULL; NULL for none; errors as bf_union';
+
+-- ---- maintained filters ----
+
+CREATE FUNCTION bf_maintain() RETURNS trigger
+AS 'MODULE_PATHNAME', 'bs_maintain' LANGUAGE C;
+COMMENT ON FUNCTION bf_maintain() IS
+'trigger function, AFTER ... FOR EACH STATEMENT with transition tables, that keeps a table of filters current; arguments: column, table of filters, generation, shards (bf_track creates such triggers); errors 39P01 (called otherwise), 42P01, 42703, 40001 and 55000 (a shard is not visible), and those of bf_add_all and bf_remove_all';
+
+CREATE PROCEDURE bf_track(source regclass, column_name name, n bigint, p double precision DEFAULT 0.01,
+    shards integer DEFAULT NULL, type regtype DEFAULT 'bloomfilter', filters name DEFAULT NULL)
+AS 'MODULE_PATHNAME', 'bs_track' LANGUAGE C;
+COMMENT ON PROCEDURE bf_track(regclass, name, bigint, double precision, integer, regtype, name) IS
+'creates a table of filters (source_column_filter, or as filters tells) for n distinct keys in all at rate p, fills it from the column and has triggers keep it current; shards of about 1 kB unless their number is given; errors 22004, 22023, 42710 (tracked already), 42501 (not the owner), 0A000 (partitioned, inherited, subscribed tables and such), 25001 (isolation level)';
+
+CREATE PROCEDURE bf_untrack(source regclass, column_name name)
+AS 'MODULE_PATHNAME', 'bs_untrack' LANGUAGE C;
+COMMENT ON PROCEDURE bf_untrack(regclass, name) IS
+'undoes bf_track: drops the triggers and the table of filters; errors 42704 (not tracked), 42501 (not the owner)';
+
+CREATE PROCEDURE bf_rebuild(source regclass, column_name name, n bigint DEFAULT NULL, p double precision DEFAULT NULL,
+    shards integer DEFAULT NULL)
+AS 'MODULE_PATHNAME', 'bs_rebuild' LANGUAGE C;
+COMMENT ON PROCEDURE bf_rebuild(regclass, name, bigint, double precision, integer) IS
+'builds new shards beside those of a tracked column and swaps; n: twice the keys that are there, or as before if that is more, p: as before, unless given; others read and write meanwhile (writers wait for types that can remove, and in a transaction block); errors as bf_track, 42704 (not tracked)';
+
+CREATE FUNCTION bf_maybe(source regclass, column_name name, key "any") RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_maybe' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 100;
+COMMENT ON FUNCTION bf_maybe(regclass, name, "any") IS
+'asks the maintained filters of a column: false: no row that the query can see has the key; true: one probably does; NULL for NULL; errors 42704 (not tracked), 55000 (not current), 40001 (filters newer than the snapshot), and those of bf_contains';
+
+CREATE FUNCTION bf_maybe(filters regclass, key "any") RETURNS boolean
+AS 'MODULE_PATHNAME', 'bs_maybe_in' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 100;
+COMMENT ON FUNCTION bf_maybe(regclass, "any") IS
+'asks a table of maintained filters itself, where their source is not at hand; as bf_maybe of a column';

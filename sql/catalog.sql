@@ -10,10 +10,14 @@ SELECT object FROM members WHERE obj_description(objid, classid::regclass::name)
 SELECT object FROM members WHERE object ~ '^(type|cast|operator [^cf]|function.*_agg[_(])' AND object !~ '\[\]$' ORDER BY object COLLATE "C";
 
 -- functions: names, volatility, parallel safety; nothing is leakproof or runs as its owner
--- (what looks up a type's name, or takes the time from the clock, is stable)
+-- (what looks up a type's name, takes the time from the clock, or reads a table, is stable)
+SELECT proname, proparallel, provolatile FROM pg_proc JOIN members ON objid = pg_proc.oid AND classid = 'pg_proc'::regclass
+WHERE proname ~ '^bf_(track|untrack|rebuild|maintain|maybe)$' ORDER BY proname, pronargs;
 SELECT proname FROM pg_proc JOIN members ON objid = pg_proc.oid AND classid = 'pg_proc'::regclass
-WHERE proname !~ '^bf_' OR proparallel <> 's' OR proleakproof OR prosecdef
-   OR provolatile <> CASE WHEN proname = 'bf_info' OR proargtypes[0] = 'layeredfilter'::regtype AND pronargs = 2 AND proname ~ '^bf_(add|contains)' THEN 's' ELSE 'i' END;
+WHERE proname !~ '^bf_' OR proleakproof OR prosecdef;
+SELECT proname FROM pg_proc JOIN members ON objid = pg_proc.oid AND classid = 'pg_proc'::regclass
+WHERE proname !~ '^bf_(track|untrack|rebuild|maintain|maybe)$'
+  AND (proparallel <> 's' OR provolatile <> CASE WHEN proname = 'bf_info' OR proargtypes[0] = 'layeredfilter'::regtype AND pronargs = 2 AND proname ~ '^bf_(add|contains)' THEN 's' ELSE 'i' END);
 
 -- types: storage that can be read in slices, alignment, forms
 SELECT typname, typlen, typalign, typstorage, typsend <> 0 AND typreceive <> 0 AS binary_form

@@ -60,6 +60,10 @@ $node->safe_psql('postgres', q{
 	INSERT INTO sweep_rows SELECT i, i FROM generate_series(1, 6) i;
 	ANALYZE sweep_rows;
 
+	-- to have maintained filters
+	CREATE TABLE sweep_tracked (id int, t text);
+	INSERT INTO sweep_tracked SELECT i, i FROM generate_series(1, 20) i;
+
 	-- long values, compressed and not
 	CREATE TABLE sweep_long (t text, a int[], b bytea, n numeric);
 	INSERT INTO sweep_long SELECT repeat('x', 100000), array_agg(i), decode(repeat('00', 100000), 'hex'), repeat('9', 30000)::numeric
@@ -127,11 +131,12 @@ for (rows(qq{SELECT object, p.oid::regproc, prokind, proisstrict, format_type(pr
 	FROM $members, pg_proc p WHERE classid = 'pg_proc'::regclass AND p.oid = objid ORDER BY 1}))
 {
 	my ($object, $name, $kind, $strict, $returns, $args) = @$_;
+	$returns = 'void' if $kind eq 'p';
 	push @things, {
 		object => $object,
 		name => $name,
 		kind => $kind,
-		plain => $kind eq 'f',
+		plain => $kind eq 'f' && $returns ne 'trigger',
 		strict => $strict eq 't',
 		returns => $returns,
 		args => [ split /;/, $args ],
@@ -230,7 +235,12 @@ my %pool = (
 	'interval' => [ "NULL::interval", "interval '0'", "interval '-1 day'", "interval '1 mon'", "interval '178000000 years'" ],
 	'timestamp with time zone' => [
 		"NULL::timestamptz", "timestamptz 'epoch'", "timestamptz 'infinity'", "timestamptz '-infinity'", "timestamptz '294276-12-31 UTC'" ],
-	'oid' => [ "NULL::oid", "0::oid", "1::oid", "4294967295::oid" ],);
+	'oid' => [ "NULL::oid", "0::oid", "1::oid", "4294967295::oid" ],
+	'regclass' => [
+		"NULL::regclass", "0::regclass", "4294967295::regclass", "'pg_class'::regclass", "'sweep_tracked'::regclass", "'sweep_tracked_t_filter'",
+		"'sweep_rows'::regclass", "'sweep_pair'::regclass", "'pg_class_oid_index'::regclass" ],
+	'name' => [ "NULL::name", "''", "'t'::name", "'id'::name", "'nowhere'", "'ctid'", "repeat('x', 70)::name" ],
+	'regtype' => [ "NULL::regtype", "0::regtype", "4294967295::regtype", "'int'::regtype", map { "'$_'::regtype" } sort keys %ours ],);
 
 $pool{bloomfilter} = [
 	"NULL::bloomfilter", "''", "'AAAA'", "bf_create(1, 0.9)", "bf_create(10)", "bf_create(10, 0.01, -1)", "bf_create(1000, 1e-10)",
@@ -257,6 +267,9 @@ my %usual = (
 	'double precision' => [ "0.01::float8", "0.5::float8" ],
 	integer => [ "1", "7" ],
 	boolean => ["true"],
+	regclass => ["'sweep_tracked'::regclass"],
+	name => [ "'t'::name", "'id'::name" ],
+	regtype => [ map { "'$_'::regtype" } qw(bloomfilter countingfilter cuckoofilter scalablefilter) ],
 	interval => [ "interval '1 day'", "interval '00:00:00.000001'" ],
 	'timestamp with time zone' => [ "timestamptz '2024-01-01 UTC'", "timestamptz 'epoch'" ],
 	(map { my $type = $_; $type => [ grep { /^bf_/ && !/-1|ROW/ } @{ $pool{$type} } ] } qw(countingfilter cuckoofilter scalablefilter layeredfilter)),
@@ -506,9 +519,50 @@ my %window_shapes = (
 	direct => sub { my ($thing, @args) = @_; 'SELECT ' . see(sql_of($thing, @args) . ' OVER ()', $thing->{returns}) . ' FROM sweep_rows' },
 	window => $aggregate_shapes{window});
 
+my %procedure_shapes = (
+	direct => sub { my ($thing, @args) = @_; 'CALL ' . sql_of($thing, @args) },
+	# of a table that is tracked
+	tracked => sub {
+		my ($thing, @args) = @_;
+		$args[0] = "'sweep_t'";
+		$args[1] = $thing->{name} =~ /track$/ && @args > 2 ? "'id'" : "'t'";
+		$args[-1] = "'sweep_g'" if @args > 5;
+		join(";\n", "CREATE TEMP TABLE sweep_t AS SELECT 1 AS id, 'a'::text AS t", "CALL bf_track('sweep_t', 't', 10, filters => 'sweep_f')",
+			'CALL ' . sql_of($thing, @args), 'DROP TABLE IF EXISTS sweep_t, sweep_f, sweep_g');
+	},
+	do => sub { my ($thing, @args) = @_; 'DO ' . literal('BEGIN CALL ' . sql_of($thing, @args) . '; END') });
+
+my @writes = (
+	"INSERT INTO sweep_t VALUES (2, 'b'), (3, 'c'), (NULL, NULL)", 'INSERT INTO sweep_t SELECT i, i FROM generate_series(1, 300) i', 'UPDATE sweep_t SET x = x + 1',
+	"UPDATE sweep_t SET t = t || 'x' WHERE x > 5", 'DELETE FROM sweep_t WHERE x < 100', 'TRUNCATE sweep_t', 'INSERT INTO sweep_t SELECT FROM generate_series(1, 3)');
+
+# as a procedure makes triggers, and as nobody should
+my %trigger_shapes = (
+	direct => sub {
+		my $column = pick('x', 't');
+		join(";\n", "CREATE TEMP TABLE sweep_t AS SELECT 1 AS x, 'a'::text AS t",
+			"CALL bf_track('sweep_t', '$column', 1000, 0.01, shards => " . pick('NULL', 1, 5) . ", type => " . pick(@{ $usual{regtype} }) . ", filters => 'sweep_f')",
+			(map { pick(@writes) } 1 .. 5), "CALL bf_rebuild('sweep_t', '$column')", (map { pick(@writes) } 1 .. 2),
+			"SELECT bf_maybe('sweep_t', '$column', $column) FROM sweep_t", 'DROP TABLE sweep_f, sweep_t');
+	},
+	trigger => sub {
+		my ($thing) = @_;
+		my $good = rand() < 0.3;
+		my $event = $good ? 'INSERT' : pick('INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'INSERT OR UPDATE', 'UPDATE OF x');
+		my $tables = $good ? 'NEW TABLE AS n' : join(' ', pick('', 'OLD TABLE AS o'), pick('', 'NEW TABLE AS n'));
+		my @args = $good ? ("'x'", "'sweep_f'", 1, 1) : map { pick(@$_) } [ "'x'", "'t'", "''", 1 ], [ "'sweep_f'", "'sweep_t'", "'nowhere'" ], ([ 0, 1, 1, -1, 7, "''", '99999999999' ]) x pick(2, 2, 4, 0, 1, 5);
+		join(";\n", "CREATE TEMP TABLE sweep_t AS SELECT 1 AS x, 'a'::text AS t",
+			'CREATE TEMP TABLE sweep_f AS SELECT 1 AS generation, 1 AS shards, 0 AS shard, ' . pick(map { @{ $usual{$_} } } qw(bloomfilter countingfilter cuckoofilter layeredfilter)) . ' AS f',
+			'CREATE TRIGGER sweep_g ' . ($good ? 'AFTER' : pick('AFTER', 'AFTER', 'BEFORE')) . " $event ON sweep_t" . ($tables eq ' ' ? '' : " REFERENCING $tables") . ' FOR EACH ' .
+			  ($good ? 'STATEMENT' : pick('STATEMENT', 'STATEMENT', 'ROW')) . " EXECUTE FUNCTION $thing->{name}(" . join(', ', @args) . ')',
+			(map { pick(@writes) } 1 .. 3), 'DROP TABLE sweep_f, sweep_t');
+	},);
+
 sub shapes_of
 {
 	my ($thing) = @_;
+	return %procedure_shapes if $thing->{kind} && $thing->{kind} eq 'p';
+	return %trigger_shapes if $thing->{returns} && $thing->{returns} eq 'trigger';
 	return %aggregate_shapes if $thing->{kind} && $thing->{kind} eq 'a';
 	return %window_shapes if $thing->{kind} && $thing->{kind} eq 'w';
 	return (%scalar_shapes, $thing->{name} ? %function_shapes : ());
@@ -591,7 +645,7 @@ for (rows(qq{SELECT object, opcname, amname, opcintype::regtype,
 	}
 }
 # aggregates have many ways to be called, stand-ins none to work
-my @often = map { ($_) x ($_->{real} ? 1 : !$_->{name} || $_->{plain} ? 2 : 4) } @things;
+my @often = map { ($_) x ($_->{real} ? 1 : !$_->{name} || $_->{plain} ? 2 : $_->{kind} eq 'a' ? 4 : 10) } @things;
 for (1 .. $random_calls)
 {
 	my $thing = pick(@often);
@@ -625,7 +679,7 @@ sub run_script
 	return $script;
 }
 # all of it, then some again: what is to stay in memory is there by then
-my $memory = $version >= 140000 ? "SELECT 'memory', sum(total_bytes), sum(total_bytes) FILTER (WHERE name ~ '^bloomset') FROM pg_backend_memory_contexts;\n" : '';
+my $memory = $version >= 140000 ? "SELECT 'memory', sum(total_bytes), sum(total_bytes) FILTER (WHERE name ~ '^bloomset' AND name <> 'bloomset statements') FROM pg_backend_memory_contexts;\n" : '';
 my @chunks = 0 .. int((@calls - 1) / $chunk);
 my @again = grep { $_ % 4 == 3 } @chunks;
 my ($out, $err) = ('', '');
@@ -683,7 +737,7 @@ my %swept = map { $_->{object} => 1 } @ended;
 is(join(', ', grep { !$swept{$_} && !$out_of_reach{$_} } @members), '', 'each of ' . @members . ' members of the extension is swept');
 my %works = map { $_->{object} => 1 } grep { $_->{state} eq '00000' } @ended;
 is(join(', ', grep { !$works{$_} && !$said{$_} && !$out_of_reach{$_} } @members), '', 'and works in some call, or refuses to');
-my %shapes = map { $_ => 0 } keys %scalar_shapes, keys %function_shapes, keys %aggregate_shapes, 'type', 'class';
+my %shapes = map { $_ => 0 } keys %scalar_shapes, keys %function_shapes, keys %aggregate_shapes, keys %procedure_shapes, keys %trigger_shapes, 'type', 'class';
 $_->{state} eq '00000' and $shapes{ $_->{shape} }++ for @ended;
 # (none of them is an ordered-set aggregate)
 is(join(', ', grep { $shapes{$_} == 0 && $_ ne 'within' } sort keys %shapes), '', 'and in each way of calling')

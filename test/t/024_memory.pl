@@ -13,6 +13,8 @@ use Test::More;
 
 plan skip_all => 'no prlimit, or no /proc' if system('prlimit --version >/dev/null 2>&1') != 0 || !-e '/proc/self/status';
 
+plan skip_all => 'AddressSanitizer needs all of the address space' if ($ENV{BLOOMSET_CHECKER} // '') eq 'address';
+
 my $repeat = $ENV{BLOOMSET_REPEAT} || 1;
 my $folder = PostgreSQL::Test::Utils::tempdir();
 # what is freed goes back to the system, or later operations would live on it
