@@ -39,7 +39,7 @@ DATA = $(wildcard sql/$(EXTENSION)--*.sql)
 
 REGRESS = create key key_golden format_1 key_pairs contains stored union io errors aggregate collect window seen maintain altered estimates planner privileges padding family counting cuckoo layered scalable catalog
 REGRESS_OPTS = --inputdir=. --load-extension=bloomset
-ISOLATION = concurrent_add
+ISOLATION = concurrent_add maintained
 ISOLATION_OPTS = --inputdir=test --load-extension=bloomset
 TAP_TESTS = 1
 PROVE_TESTS ?= test/t/*.pl

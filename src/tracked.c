@@ -44,8 +44,9 @@ bs_tracked(const Trigger *trigger)
 			 errdetail("They are column, table of filters, generation and number of shards"
 					   " (and those of a generation that is being built)."),
 			 errhint("bf_track creates such triggers.")));
-	tracked.column = trigger->tgargs[0];
-	tracked.table = trigger->tgargs[1];
+	/* copies: looking into catalogs may bring news about the table, and other triggers */
+	tracked.column = pstrdup(trigger->tgargs[0]);
+	tracked.table = pstrdup(trigger->tgargs[1]);
 	for (int i = 2; i < trigger->tgnargs; i += 2)
 		tracked.generations[tracked.ngenerations++] = (BsGeneration){
 			parse_number(trigger->tgargs[i], 0), parse_number(trigger->tgargs[i + 1], 1)};

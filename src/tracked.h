@@ -27,7 +27,7 @@ typedef struct BsGeneration
 	int32 shards;
 } BsGeneration;
 
-/* What the arguments of a trigger say; strings belong to the trigger. */
+/* What the arguments of a trigger say. */
 typedef struct BsTracked
 {
 	const char *column;
