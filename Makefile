@@ -43,7 +43,7 @@ ISOLATION = concurrent_add maintained
 ISOLATION_OPTS = --inputdir=test --load-extension=bloomset
 TAP_TESTS = 1
 PROVE_TESTS ?= test/t/*.pl
-FAULT_TESTS = $(patsubst %,test/t/%.pl,020_crash 021_standby 022_logical 023_writers 024_memory 025_interrupted)
+FAULT_TESTS = $(patsubst %,test/t/%.pl,020_crash 021_standby 022_logical 023_writers 024_memory 025_interrupted 026_maintained)
 
 PG_CONFIG ?= pg_config
 # Server headers as system headers: our warnings are about our code.
