@@ -63,15 +63,15 @@ sub first_key
 # from 0 on
 my $keys = first_key($loaders - 1, $batches - 1) + $size;
 
-# Loads the batches by this transaction, all loaders at once; the first batches meet at the
-# filter's row.
+# Loads the batches by this transaction, all loaders at once; the first batches meet at what
+# is held.
 sub load
 {
-	my ($what, $transaction, $filter, $level, $last) = @_;
+	my ($what, $transaction, $held, $level, $last) = @_;
 
 	$last //= $batches - 1;
 	value("TRUNCATE events, measurements; UPDATE loaded SET f = bf_create(50000, 0.01)");
-	my $holder = hold($node, $database, "SELECT name FROM loaded WHERE name = '$filter' FOR UPDATE");
+	my $holder = hold($node, $database, $held);
 	my @sessions;
 	for my $loader (0 .. $loaders - 1)
 	{
@@ -84,7 +84,6 @@ sub load
 			  . "SET default_transaction_isolation = '$level';\n$transaction\n"
 		} 0 .. $last);
 	}
-	# of inserters that meet the same key in a unique index, one gets to the filter
 	wait_for_locks($node, $database, $loaders);
 	let_go($node, $database);
 	return finish($what, $holder, @sessions);
@@ -93,10 +92,13 @@ sub load
 $database = 'batches';
 run_recipe($node, $database, 'Batches');
 my ($exact, $believing) = transactions('Batches') or die;
+my $filter_held = "SELECT name FROM loaded WHERE name = 'events' FOR UPDATE";
+# in the midst of the first batches: there, two that came from both sides would deadlock
+my $key_held = 'INSERT INTO measurements VALUES (' . $size / 2 . ", 'held')";
 
 for my $level ('read committed', 'repeatable read', 'serializable')
 {
-	my ($said, $codes) = load("batches, $level", $exact, 'events', $level);
+	my ($said, $codes) = load("batches, $level", $exact, $filter_held, $level);
 	is(join(' ', keys %$codes), $level eq 'read committed' ? '' : '40001', "batches, $level: losers are told so, and nothing else goes wrong");
 	cmp_ok($codes->{40001}, '>=', $loaders - 1, "batches, $level: $codes->{40001} serialization errors") if %$codes;
 	is( value("SELECT count(*), count(DISTINCT event_id), (SELECT f FROM loaded WHERE name = 'events') = bf_agg(event_id, 50000, 0.01) FROM events"),
@@ -104,12 +106,12 @@ for my $level ('read committed', 'repeatable read', 'serializable')
 }
 {
 	(my $unlocked = $exact) =~ s/^SELECT name FROM loaded .* FOR UPDATE;$//m or die;
-	load('batches, without the lock', $unlocked, 'events', 'read committed', 0);
+	load('batches, without the lock', $unlocked, $filter_held, 'read committed', 0);
 	is(value('SELECT count(*) FROM events'), $loaders * $size, 'batches, without the lock: keys come twice, and it is noticed');
 }
 for my $level ('read committed', 'repeatable read')
 {
-	my ($said, $codes) = load("batches, filter believed, $level", $believing, 'measurements', $level);
+	my ($said, $codes) = load("batches, filter believed, $level", $believing, $key_held, $level);
 	is(join(' ', keys %$codes), $level eq 'read committed' ? '' : '40001', "batches, filter believed, $level: no deadlock");
 	my ($stored, $distinct, $filter) = split /\|/, value(
 		"SELECT count(*), count(DISTINCT event_id), (SELECT f = (SELECT bf_agg(i, 50000, 0.01) FROM generate_series(0, $keys - 1) AS i)"
