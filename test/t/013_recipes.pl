@@ -198,7 +198,11 @@ sub answers
 	answers(
 		[ 'SELECT count(*) > 300 FROM (SELECT who FROM decisions WHERE told GROUP BY who HAVING count(*) > 1) AS again',
 			't', 'once: but again on other days' ],
-		[ q{SELECT may_send('now'), may_send('now'), may_send('other')}, 't|f|t', 'once: by the clock' ]);
+		[ q{SELECT may_send('now'), may_send('now'), may_send('other')}, 't|f|t', 'once: by the clock' ],
+		# a transaction that began before the filter's newest hour: what was alive then is forgotten
+		[ q{SELECT may_send('first', now() - interval '23 hours'), may_send('ahead', now() + interval '2 hours')}, 't|t', 'once: others are ahead' ],
+		[ q{DO 'BEGIN PERFORM may_send(''x'', now()); RAISE ''no error''; EXCEPTION WHEN object_not_in_prerequisite_state THEN NULL; END';}
+			  . q{ SELECT may_send('now'), may_send('then'), may_send('then')}, 'f|t|f', 'once: without a time there is an answer' ]);
 }
 
 for my $type ('cuckoo', 'counting')
