@@ -175,7 +175,7 @@ my $log = { map { $_->name => -s $_->logfile } $east, $west };
 $coordinator->safe_psql('postgres', q{SELECT count(*) FROM vip_visits; SELECT count(*) FROM vip_visits});
 for my $server ($east, $west)
 {
-	my @sent = substr(slurp_file($server->logfile), $log->{ $server->name }) =~ /parameters: \$1 = '([^']*)'/g;
+	my @sent = substr(slurp_file($server->logfile), $log->{ $server->name }) =~ /arameters: \$1 = '([^']*)'/g;
 	is(scalar(@sent), 2, $server->name . ': the filter is sent once for each execution');
 	is(length($sent[0]), $coordinator->safe_psql('postgres', 'SELECT length(f::text) FROM filters'), '... in base64');
 }

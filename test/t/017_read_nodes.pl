@@ -79,7 +79,7 @@ like($err, qr/ERROR:  cannot execute UPDATE in a read-only transaction/, 'a sess
 (undef, undef, $err) = $node->psql('postgres', 'SET default_transaction_read_only = off; UPDATE shards SET f = bf_add(f, -1)', extra_params => [ '-U', 'reader' ]);
 like($err, qr/ERROR:  permission denied for table shards/, 'and has no right to write');
 
-# One key changes one row, and one row is sent: the others are not even written.
+# One key changes one row, and this alone is sent: the others are not even written.
 my $rows = "SELECT xmin, shard FROM shards ORDER BY shard";
 my @before = split /\n/, $node->safe_psql('postgres', $rows);
 $primary->safe_psql('postgres', 'UPDATE shards SET f = bf_add(f, 123456789) WHERE shard = bf_shard(123456789, 64)');
