@@ -74,7 +74,9 @@ RESET max_parallel_workers;
 -- partition by partition: whole aggregates below the append where the groups are the partitions, partial ones where not
 SET enable_partitionwise_aggregate = on;
 SET max_parallel_workers_per_gather = 0;
-SELECT plan_of(call, source, 'part') AS plan, count(*) AS aggregates FROM aggregates WHERE source = 'events' GROUP BY 1;
+-- (PostgreSQL 13 does not find it worth while for those that collect the keys first)
+SELECT plan_of(call, source, 'part') AS plan, count(*) AS aggregates FROM aggregates
+WHERE source = 'events' AND name NOT IN ('agg', 'agg_p', 'scalable') GROUP BY 1;
 SELECT plan_of(call, source) AS plan, count(*) AS aggregates FROM aggregates WHERE source = 'events' GROUP BY 1;
 SELECT count(*) FILTER (WHERE r.digest = s.digest) AS same FROM results('part') AS r JOIN serial AS s USING (name) WHERE grouped;
 SELECT count(*) FILTER (WHERE r.digest = s.digest) AS same FROM results() AS r JOIN serial AS s USING (name) WHERE NOT grouped;
