@@ -31,6 +31,6 @@ extern void bs_add_growing(BsFilter **f, const BsProbe *probe);
 
 /* n and p, the arguments from this one on; error 22004 for NULL. */
 extern BsParameters bs_get_parameters(FunctionCallInfo fcinfo, int argno);
-extern void bs_null_parameters(void) pg_attribute_noreturn();
+pg_noreturn extern void bs_null_parameters(void);
 
 #endif

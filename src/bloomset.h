@@ -21,6 +21,11 @@
 #define bs_input_error(fcinfo, ...) ereport(ERROR, __VA_ARGS__)
 #endif
 
+/* From 18 on the server spells it so, and has the older way no more. */
+#if PG_VERSION_NUM < 180000
+#define pg_noreturn pg_attribute_noreturn()
+#endif
+
 /*
  * An empty filter for n keys at rate p, in the current memory context.
  * Errors: 22023 for n < 1 or p not in [1e-10, 1); 54000 past 512 MB.

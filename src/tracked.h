@@ -89,6 +89,6 @@ extern SPIPlanPtr bs_statement(BsStatement statement, Oid table, Oid own_namespa
 extern void bs_run(const char *sql);
 
 /* Error because a shard is not visible: 40001 where an older snapshot can be why. */
-extern void bs_missing_shard(Oid table) pg_attribute_noreturn();
+pg_noreturn extern void bs_missing_shard(Oid table);
 
 #endif
