@@ -1,0 +1,70 @@
+// Where the bits of a key lie: doc/format.md, "Where the bits of a key lie".
+import { fmix, fromBigInt, mul, mulHigh, scale } from './u64.js';
+
+/** @typedef {import('./u64.js').U64} U64 */
+
+const SPREAD = fromBigInt(0x9e3779b97f4a7c15n);
+export const STEP = fromBigInt(0xf1357aea2e62a9c5n);
+
+/** What is mixed into every hash. @param {bigint} seed @returns {U64} */
+export function seedMask(seed) {
+  return seed === 0n ? { hi: 0, lo: 0 } : fmix(fromBigInt(seed));
+}
+
+/** x, before the first of its k steps. @param {U64} hash @param {U64} mask @returns {U64} */
+export function spread(hash, mask) {
+  const x = mul({ hi: hash.hi ^ mask.hi, lo: hash.lo ^ mask.lo }, SPREAD);
+  return { hi: x.hi, lo: x.lo ^ x.hi };
+}
+
+/** A standard filter's bits somewhere in a larger array. */
+export class Bits {
+  /**
+   * @param {Uint8Array} bytes
+   * @param {number} offset where the bits begin in them
+   * @param {{ k: number, blockBits: number, m: number }} size
+   * @param {U64} mask
+   */
+  constructor(bytes, offset, { k, blockBits, m }, mask) {
+    this.bytes = bytes;
+    this.offset = offset;
+    this.k = k;
+    this.blockBits = blockBits;
+    this.blocks = m / blockBits;
+    this.mask = mask;
+  }
+
+  /** @param {U64} hash */
+  has(hash) {
+    const { bytes, k, blockBits } = this;
+    const x = spread(hash, this.mask);
+    const start = this.offset + scale(x, this.blocks) * (blockBits / 8);
+    let { hi, lo } = x;
+    for (let i = 0; i < k; i++) {
+      hi = (mulHigh(lo, STEP.lo) + Math.imul(hi, STEP.lo) + Math.imul(lo, STEP.hi)) | 0;
+      lo = Math.imul(lo, STEP.lo);
+      // a product below 2^48 and a division by a power of two: exact
+      const bit = Math.floor(((hi >>> 0) * blockBits) / 0x100000000);
+      if ((bytes[start + (bit >>> 3)] & (1 << (bit & 7))) === 0) return false;
+    }
+    return true;
+  }
+}
+
+/** The same with counters of four bits. */
+export class Counters extends Bits {
+  /** @param {U64} hash */
+  has(hash) {
+    const { bytes, k, blockBits } = this;
+    const x = spread(hash, this.mask);
+    const start = this.offset + scale(x, this.blocks) * (blockBits / 2);
+    let { hi, lo } = x;
+    for (let i = 0; i < k; i++) {
+      hi = (mulHigh(lo, STEP.lo) + Math.imul(hi, STEP.lo) + Math.imul(lo, STEP.hi)) | 0;
+      lo = Math.imul(lo, STEP.lo);
+      const counter = Math.floor(((hi >>> 0) * blockBits) / 0x100000000);
+      if (((bytes[start + (counter >>> 1)] >>> (counter & 1 ? 4 : 0)) & 15) === 0) return false;
+    }
+    return true;
+  }
+}
