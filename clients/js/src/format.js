@@ -129,20 +129,35 @@ function cuckoo(bytes, h) {
   return new Cuckoo(bytes, HEADER, h, seedMask(h.seed));
 }
 
-/** The rate of a scalable filter's layer. @param {number} p @param {number} generation */
-function layerRate(p, generation) {
+/**
+ * Half of what the layers of a scalable filter share out: the rate of the first.
+ * @param {number} p
+ */
+function firstRate(p) {
   const view = new DataView(new ArrayBuffer(8));
   view.setFloat64(0, p);
   // by its exponent, as logarithms are rounded
   const reserve = Math.min(2 ** -28, 2 ** ((view.getUint16(0) >>> 4) - 1023) / 4);
-  return Math.max((p - reserve) / 2 ** (generation + 1), LEAST_RATE);
+  return (p - reserve) / 2;
+}
+
+/**
+ * The rates of its layers up to a generation.
+ * @param {number} p @param {number} generation
+ */
+function layerRates(p, generation) {
+  const rates = [];
+  let rate = firstRate(p);
+  for (let i = 0; i <= generation; i++, rate /= 2) rates.push(Math.max(rate, LEAST_RATE));
+  return rates;
 }
 
 /** @param {Uint8Array} bytes @param {DataView} view @param {Header} h */
 function scalable(bytes, view, h) {
   require(h.k === 0 && h.blockBits === 0 && h.own1 === 0n, 'k, block and own1 of a scalable filter are not 0');
+  require(firstRate(h.p) >= LEAST_RATE, `p = ${h.p} is out of range`);
   const count = Number(h.own0);
-  require(count * LAYER_HEADER <= bytes.length, `${h.own0} layers have no room in ${bytes.length} bytes`);
+  require(count * LAYER_HEADER <= bytes.length - HEADER - CHECKSUM, `${h.own0} layers have no room in ${bytes.length} bytes`);
 
   /** @type {Header[]} */
   const headers = [];
@@ -158,14 +173,17 @@ function scalable(bytes, view, h) {
     checkBits(layer, MOST_BITS);
     require(layer.own1 === last || (i > 0 && layer.own1 === last + 1n), 'generations of layers are not in order');
     require(layer.n === h.n << layer.own1, 'the capacity of a layer is wrong');
-    require(layer.p === layerRate(h.p, Number(layer.own1)), 'the rate of a layer is wrong');
+    const rates = layerRates(h.p, Number(layer.own1));
+    require(rates.reduce((a, b) => a + b) <= h.p, 'there are more layers than the rate allows');
+    require(layer.p === rates.at(-1), 'the rate of a layer is wrong');
     require(layer.own0 >= 1n && layer.own0 <= layer.n, 'the number of keys in a layer is wrong');
     headers.push(layer);
     size += padded(layer.m);
     sum += layer.m;
   }
+  require(size <= MOST_BITS / 8, 'the layers are larger than any filter');
   require(h.m === sum, `m = ${h.m} is not the sum of the layers`);
-  require((h.keyType === 0) === (count === 0), 'there are keys without a key type, or a key type without keys');
+  require(h.keyType !== 0 || count === 0, 'there are keys without a key type');
   checkLength(bytes, size);
   checkChecksum(bytes);
 
@@ -197,6 +215,8 @@ function layered(bytes, view, h) {
   for (let i = 0; i < present; i++) {
     const span = view.getBigInt64(HEADER + 8 + 8 * i, true);
     require(i === 0 || span > spans[i - 1], 'layers are not in the order of their spans');
+    const start = span * h.own0;
+    require(BigInt.asIntN(64, start) === start, 'the span of a layer is out of range');
     spans.push(span);
   }
   require(present === 0 || spans[present - 1] - spans[0] < BigInt(most), 'layers are farther apart than they live');

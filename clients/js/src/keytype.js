@@ -64,5 +64,10 @@ export function withDigest(type, bytes) {
 
 /** @param {number} type of a filter, 0 for none yet */
 export function checkKeyType(type) {
-  if (type !== 0 && !NAMES.has(classOf(type))) throw new FilterError(`unknown key type ${type.toString(16).padStart(8, '0')}`);
+  if (type === 0) return;
+  const keyClass = classOf(type);
+  const hasDigest = (keyClass >= CLASS.array && keyClass <= CLASS.multirange) || keyClass === CLASS.other;
+  if (!NAMES.has(keyClass) || (!hasDigest && type !== keyClass)) {
+    throw new FilterError(`unknown key type ${type.toString(16).padStart(8, '0')}`);
+  }
 }
