@@ -8,7 +8,7 @@ import { fmix, mul, scale } from './u64.js';
  * The upper half of the 128-bit product of x and 2^f - 1.
  * @param {U64} x @param {number} f 8 to 37
  */
-function scaleToFingerprint(x, f) {
+export function scaleToFingerprint(x, f) {
   const high = x.hi >>> 0;
   const low = x.lo >>> 0;
   // x * 2^f is `above` * 2^64 + rest; x less is one less where the rest does not reach x
@@ -30,7 +30,7 @@ function scaleToFingerprint(x, f) {
  * The distance between a fingerprint's two buckets.
  * @param {number} fingerprint @param {number} f @param {number} buckets
  */
-function distance(fingerprint, f, buckets) {
+export function distance(fingerprint, f, buckets) {
   const low = fingerprint >>> 0; // modulo 2^32
   const high = Math.floor(fingerprint / 0x100000000);
   const mixed = fmix({ hi: high, lo: low });

@@ -7,6 +7,7 @@ import { xxh3 } from './xxh3.js';
 
 /** @typedef {import('./u64.js').U64} U64 */
 
+const EPOCH = Date.UTC(2000, 0, 1);
 const SHARD = fromBigInt(0x5368617264730000n);
 
 /** A value's key type and hash: PostgreSQL's bfkey. It stands for the value in every filter. */
@@ -268,6 +269,7 @@ export const key = {
    * @param {(Key | number)[]} columns keys; of a column that is NULL its key type
    */
   record(columns) {
+    if (columns.includes(null)) throw new KeyError('of a column that is NULL its key type is needed');
     const keys = columns.map((column) => (typeof column === 'number' ? null : /** @type {Key} */ (keyOrNull(column))));
     const types = columns.map((column) => (typeof column === 'number' ? column : column.type));
     return hashed(withDigest(CLASS.record, uint32s(types)), Buffer.concat([uint32s([keys.length]), ...keys.map(inner)]));
@@ -316,7 +318,7 @@ export function microseconds(value) {
   if (value instanceof Date) {
     const milliseconds = value.getTime();
     if (Number.isNaN(milliseconds)) throw new KeyError('the Date is invalid');
-    return parse.timestamptz(value.toISOString());
+    return parse.checkTimestamp(BigInt(milliseconds - EPOCH) * 1000n, 'timestamp with time zone', String(milliseconds));
   }
   if (typeof value !== 'string') throw new KeyError(`a time must be a Date or a string, not ${describe(value)}`);
   return parse.timestamptz(value);

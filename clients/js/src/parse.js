@@ -122,7 +122,7 @@ function infinity(text) {
 }
 
 /** @param {bigint} micros @param {string} what @param {string} text */
-function checkTimestamp(micros, what, text) {
+export function checkTimestamp(micros, what, text) {
   if (micros < BigInt(FIRST_DAY) * DAY || micros >= BigInt(TIMESTAMP_DAYS) * DAY) refuse(what, text);
   return micros;
 }
