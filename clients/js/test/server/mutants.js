@@ -3,7 +3,7 @@
 //
 //   node mutants.js SAMPLES CORPUS SEED COUNT OUT
 //
-// SAMPLES: filters in base64, one a line.  CORPUS: a folder of more.  OUT, for COPY: kind,
+// SAMPLES: filters in hexadecimal, one a line.  CORPUS: a folder of more.  OUT, for COPY: kind,
 // the bytes, were they accepted, and eight keys with the answers (t, f, or e for an error).
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ function seal(bytes) {
 const samples = readFileSync(samplesFile, 'utf8')
   .trim()
   .split('\n')
-  .map((line) => Buffer.from(line, 'base64'));
+  .map((line) => Buffer.from(line, 'hex'));
 const files = readdirSync(corpus).map((name) => readFileSync(join(corpus, name)));
 
 // position and length of what means something, in headers and in those of layers
