@@ -143,6 +143,12 @@ missing_cross_packages() {
   /usr/bin/python3 -c 'import xxhash' 2>/dev/null || say python3-xxhash
 }
 
+# What the test of the reader in JavaScript needs; it is skipped without.
+missing_node_packages() {
+  have node || say nodejs
+  have npm || say npm
+}
+
 as_root() {
   if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
 }
@@ -157,7 +163,7 @@ prerequisites() {
     [ -z "$missing" ] || die "still missing after the installation: $missing"
   fi
   if [ "$1" = test ] && [ "${BLOOMSET_TEST_TOOLS:-}" = all ]; then
-    missing=$(missing_cross_packages | tr '\n' ' ')
+    missing=$({ missing_cross_packages; missing_node_packages; } | tr '\n' ' ')
     # in a subshell: without them the tests go on
     [ -z "$missing" ] || (install_packages)
   fi
@@ -271,7 +277,7 @@ source_files() {
   fi
   # no checkout, or git refuses it
   (cd "$root" && find . -name .git -prune -o \
-    \( -name results -o -name output_iso -o -name 'tmp_check*' -o -path ./test/unit/build \) -prune -o \
+    \( -name results -o -name output_iso -o -name 'tmp_check*' -o -path ./test/unit/build -o -name node_modules \) -prune -o \
     -type f ! -name '*.o' ! -name '*.bc' ! -name '*.so' -print)
 }
 

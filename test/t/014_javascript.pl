@@ -175,6 +175,47 @@ is($node->safe_psql('postgres', q{SELECT count(*) FROM probes WHERE member AND a
 is($node->safe_psql('postgres', q{SELECT count(DISTINCT answer) FROM probes WHERE name = 'layeredfilter that forgot'}),
 	'3', 'a layered filter says yes, no, and that it does not know');
 
+# -- snapshots ---------------------------------------------------------------
+
+# the commands of the README, as they stand there, but for the server's folder
+my ($commands) = slurp_file("$client/README.md") =~ /^## Snapshot\n.*?^```sh\n(.*?)^```/ms or die 'no commands';
+my @commands = grep { !/^#/ } split /\n/, $commands;
+$node->safe_psql('postgres', q{
+	CREATE TABLE users AS SELECT 'user-' || x AS email FROM generate_series(1, 1000) AS x;
+	CREATE TABLE filters_of AS SELECT 'emails' AS name, bf_agg(email) AS f FROM users;
+	ALTER TABLE filters RENAME TO compared;
+	ALTER TABLE filters_of RENAME TO filters});
+my $snapshots = PostgreSQL::Test::Utils::tempdir();
+{
+	local $ENV{PGHOST} = $node->host;
+	local $ENV{PGPORT} = $node->port;
+	local $ENV{PGDATABASE} = 'postgres';
+	for my $command (@commands)
+	{
+		(my $here = $command) =~ s{/srv/}{$snapshots/}g;
+		is(system("cd $snapshots && $here"), 0, $command);
+	}
+}
+my @files = glob("$snapshots/*.bf");
+is(scalar(@files), scalar(@commands), 'the commands have written files: ' . join(' ', map { s{.*/}{}r } @files));
+is(scalar(glob("$snapshots/*.new")), undef, 'and left no other');
+# the filter in each of them, told by its answers to 2000 questions
+my $answers = $node->safe_psql('postgres', q{SELECT string_agg(CASE WHEN bf_contains(f, 'user-' || x) THEN '1' ELSE '0' END, '' ORDER BY x)
+	FROM filters, generate_series(1, 2000) AS x});
+for my $file (@files)
+{
+	my ($out) = run_command([ 'node', '--input-type=module', '-e', qq{
+		import { Filter } from '$client/src/index.js';
+		const filter = await Filter.open('$file', { kind: 'bloomfilter', keys: 'text' });
+		console.log(Array.from({ length: 2000 }, (_, i) => Number(filter.has(`user-\${i + 1}`))).join(''));} ]);
+	is($out, $answers, "$file is that filter");
+}
+# those that the example is tested with
+is( $node->safe_psql('postgres', q{SELECT bf_agg('user-' || x, 1000, 0.01) FROM generate_series(501, 1500) AS x}) . "\n",
+	slurp_file("$client/test/fixtures/users-2.base64"), 'the snapshot of the example is what the server makes');
+my ($copy) = run_command([ 'psql', '-XAtqd', $node->connstr('postgres'), '-c', q{SELECT encode(bf_agg('user-' || x, 1000, 0.01)::bytea, 'hex') FROM generate_series(1, 1000) AS x} ]);
+is(unpack('H*', substr(slurp_file("$client/test/fixtures/users-1.copy"), 25, -2)), $copy, 'and so is the other');
+
 # -- the same judgement of foreign bytes --------------------------------------
 
 $node->safe_psql('postgres', qq{
