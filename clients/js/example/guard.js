@@ -24,8 +24,9 @@ import { Filter, KeyError } from '../src/index.js';
  */
 export async function createGuard({ snapshot, origin, interval = 5000, maxAge = 36 * 3600 * 1000, log = console.error }) {
   const counts = { asked: 0, saved: 0, passed: 0, falsePositives: 0, unchecked: 0, loads: 0, failedLoads: 0 };
+  /** @type {Filter} */
   let filter;
-  let modified;
+  let modified = 0;
 
   async function load() {
     const { mtimeMs } = await stat(snapshot);
@@ -40,12 +41,13 @@ export async function createGuard({ snapshot, origin, interval = 5000, maxAge = 
       await load();
     } catch (error) {
       counts.failedLoads++;
-      log(`${snapshot} not loaded, the last one stays in use: ${error.message}`);
+      log(`${snapshot} not loaded, the last one stays in use: ${/** @type {Error} */ (error).message}`);
     }
   }
 
+  /** @param {import('node:http').IncomingMessage} request @param {import('node:http').ServerResponse} response */
   async function answer(request, response) {
-    const { pathname } = new URL(request.url, 'http://guard');
+    const { pathname } = new URL(request.url ?? '', 'http://guard');
     if (request.method !== 'GET') return response.writeHead(405).end();
     if (pathname === '/counts') {
       const body = { ...counts, snapshot: { modified: new Date(modified), keys: Number(filter.n), bytes: filter.byteLength } };

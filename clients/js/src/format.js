@@ -152,8 +152,8 @@ function layerRates(p, generation) {
   return rates;
 }
 
-/** @param {Uint8Array} bytes @param {DataView} view @param {Header} h */
-function scalable(bytes, view, h) {
+/** @param {Uint8Array} bytes @param {Header} h @param {DataView} view */
+function scalable(bytes, h, view) {
   require(h.k === 0 && h.blockBits === 0 && h.own1 === 0n, 'k, block and own1 of a scalable filter are not 0');
   require(firstRate(h.p) >= LEAST_RATE, `p = ${h.p} is out of range`);
   const count = Number(h.own0);
@@ -200,8 +200,8 @@ function scalable(bytes, view, h) {
   return { has: (/** @type {import('./u64.js').U64} */ hash) => layers.some((layer) => layer.has(hash)) };
 }
 
-/** @param {Uint8Array} bytes @param {DataView} view @param {Header} h */
-function layered(bytes, view, h) {
+/** @param {Uint8Array} bytes @param {Header} h @param {DataView} view */
+function layered(bytes, h, view) {
   const most = Number(h.own1 & 0xffffffffn);
   const present = Number(h.own1 >> 32n);
   checkBits(h, MOST_BITS);
@@ -245,13 +245,13 @@ export function parse(bytes) {
   const h = header(view, 0);
   checkHeader(h);
   checkKeyType(h.keyType);
-  const content = [undefined, standard, counting, cuckoo, scalable, layered][h.structure];
+  const judge = /** @type {typeof scalable} */ ([undefined, standard, counting, cuckoo, scalable, layered][h.structure]);
   return {
     kind: /** @type {string} */ (KINDS[h.structure]),
     keyType: h.keyType,
     n: h.n,
     p: h.p,
     seed: BigInt.asIntN(64, h.seed),
-    content: h.structure < 4 ? content(bytes, h) : content(bytes, view, h),
+    content: judge(bytes, h, view),
   };
 }

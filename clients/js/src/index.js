@@ -50,21 +50,19 @@ export class Filter {
   }
 
   /**
-   * From `f::bytea`, from the text form (base64), or from `f::bytea` as text (\x...). Bytes are copied.
+   * From the bytes of `f::bytea`, its text (\x...), the text form of f (base64), or binary COPY of one row with one
+   * column. Bytes are copied.
    * @param {Uint8Array | ArrayBuffer | string} source
    * @param {Expected} [expected] what it has to be: its kind, the class of its keys
    */
   static read(source, expected) {
-    let bytes;
-    if (typeof source === 'string') bytes = unwrap(Buffer.from(source));
-    else if (source instanceof ArrayBuffer) bytes = new Uint8Array(source.slice(0));
-    else if (source instanceof Uint8Array) bytes = new Uint8Array(source);
-    else throw new TypeError('a filter is read from a Uint8Array, an ArrayBuffer or a string');
-    return new Filter(bytes, expected);
+    if (typeof source === 'string' || source instanceof Uint8Array) return new Filter(unwrap(Buffer.from(source)), expected);
+    if (source instanceof ArrayBuffer) return new Filter(unwrap(Buffer.from(source.slice(0))), expected);
+    throw new TypeError('a filter is read from a Uint8Array, an ArrayBuffer or a string');
   }
 
   /**
-   * From a file: the bytes as they are, a text form, or COPY in binary of one row with one column.
+   * From a file with any of these.
    * @param {string | URL} path
    * @param {Expected} [expected]
    */

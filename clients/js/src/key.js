@@ -243,7 +243,7 @@ export const key = {
     return int64(CLASS.time, parse.time(value));
   },
 
-  /** The type "char". @param {string | number} value an ASCII character, or the byte */
+  /** The type "char". @param {string | number} value an ASCII character, or the byte @returns {Key} */
   char(value) {
     if (typeof value === 'string' && value.length <= 1 && value <= '\x7f') return key.char(value === '' ? 0 : value.charCodeAt(0));
     if (typeof value !== 'number' || !Number.isInteger(value) || value < -128 || value > 255) throw new KeyError('key.char expects an ASCII character or a byte');
@@ -269,7 +269,7 @@ export const key = {
    * @param {(Key | number)[]} columns keys; of a column that is NULL its key type
    */
   record(columns) {
-    if (columns.includes(null)) throw new KeyError('of a column that is NULL its key type is needed');
+    if (columns.some((column) => column === null)) throw new KeyError('of a column that is NULL its key type is needed');
     const keys = columns.map((column) => (typeof column === 'number' ? null : /** @type {Key} */ (keyOrNull(column))));
     const types = columns.map((column) => (typeof column === 'number' ? column : column.type));
     return hashed(withDigest(CLASS.record, uint32s(types)), Buffer.concat([uint32s([keys.length]), ...keys.map(inner)]));

@@ -57,7 +57,7 @@ export function typeName(type) {
   return digest === 0 ? name : `${name} (${digest.toString(16).padStart(6, '0')})`;
 }
 
-/** @param {number} type @returns {number} with the digest of what `bytes` name */
+/** @param {number} type @param {Uint8Array} bytes @returns {number} with the digest of what they name */
 export function withDigest(type, bytes) {
   return ((xxh3(bytes).hi & 0xffffff00) | type) >>> 0;
 }

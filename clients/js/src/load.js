@@ -46,7 +46,7 @@ function decode(text, encoding, valid) {
   let written = 0;
   for (let at = 0; at < length; at += CHUNK) {
     const last = at + CHUNK >= length;
-    const piece = dense.latin1Slice(at, Math.min(at + CHUNK, length));
+    const piece = dense.toString('latin1', at, Math.min(at + CHUNK, length));
     if (!valid.test(last && encoding === 'base64' ? piece.replace(/={1,2}$/, '') : piece)) throw bad();
     written += Buffer.from(piece, encoding).copy(dense, written);
   }
@@ -62,7 +62,7 @@ export function unwrap(bytes) {
   const start = bytes.findIndex((byte) => !isBlank(byte));
   if (start < 0) throw new FilterError('nothing there: no filter');
   // COPY in text doubles the backslash
-  const prefix = /^\\{1,2}x/.exec(bytes.latin1Slice(start, start + 3));
+  const prefix = /^\\{1,2}x/.exec(bytes.toString('latin1', start, start + 3));
   if (prefix) return decode(bytes.subarray(start + prefix[0].length), 'hex', /^[0-9a-f]*$/i);
   return decode(bytes.subarray(start), 'base64', /^[A-Za-z0-9+/]*$/);
 }

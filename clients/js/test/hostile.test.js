@@ -137,7 +137,7 @@ test('files: all forms are the same filter, and what is something else is refuse
     for (const form of forms) {
       writeFileSync(file, form);
       assert.deepEqual({ ...(await Filter.open(file)) }, { ...expected });
-      assert.deepEqual({ ...Filter.read(bytes, { kind: expected.kind }) }, { ...expected });
+      assert.deepEqual({ ...Filter.read(Buffer.from(form), { kind: expected.kind }) }, { ...expected });
     }
     const wrong = [
       '',
