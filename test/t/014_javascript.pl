@@ -10,8 +10,8 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $client = getcwd() . '/clients/js';
-my $keys = 2400;    # of each type, half of them members
-my $mutants = 4000;
+my $keys = 1700;    # of each type, half of them members
+my $mutants = 3000;
 
 plan skip_all => 'there is no node (18 or later) here'
   if system(q{node -e 'process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)' >/dev/null 2>&1}) != 0;
@@ -70,7 +70,7 @@ my @types = (
 	[ 'inet of 4', 'inet', q{set_masklen('0.0.0.0'::inet + (hashint8extended(x, 4) & 4294967295), (x % 33)::int)} ],
 	[ 'inet of 6', 'inet', q{set_masklen(('::'::inet + (hashint8extended(x, 4) & 9223372036854775807)) | ('2001:db8::'::inet + (x << 40)), (128 - x % 129)::int)} ],
 	[ 'cidr', 'inet', q{set_masklen(('0.0.0.0'::inet + (hashint8extended(x, 4) & 4294967295))::cidr, (8 + x % 25)::int)} ],
-	[ 'date', 'timestamp', q{CASE x WHEN 1 THEN 'infinity' WHEN 2 THEN '-infinity' ELSE (date '2000-01-01' + (CASE WHEN x % 3 < 2 THEN x * 2000 - 2400000 ELSE x * 890000 END)::int)::text END::date} ],
+	[ 'date', 'timestamp', q{CASE x WHEN 1 THEN 'infinity' WHEN 2 THEN '-infinity' ELSE (date '2000-01-01' + (CASE WHEN x % 3 < 2 THEN x * 2000 - 2400000 ELSE x * 1250000 END)::int)::text END::date} ],
 	[ 'timestamp', 'timestamp', q{CASE x WHEN 1 THEN 'infinity' WHEN 2 THEN '-infinity' ELSE (timestamp '2000-01-01' + (hashint8extended(x, 5) >> 7 + (x % 6)::int) * interval '1 microsecond')::text END::timestamp} ],
 	[ 'timestamptz', 'timestamptz', q{CASE x WHEN 1 THEN 'infinity' WHEN 2 THEN '-infinity' ELSE (timestamptz '2000-01-01' + (hashint8extended(x, 5) >> 7 + (x % 6)::int) * interval '1 microsecond')::text END::timestamptz} ],
 	[ 'instant', 'instant', q{to_timestamp(x * 1234567 - 2e9) + x % 1000 * interval '1 ms'}, q{to_json((extract(epoch FROM v) * 1000)::numeric::bigint::text)} ],
@@ -93,13 +93,13 @@ push @types, [ 'int8multirange', 'multirange',
 # other kinds of filters, and other sizes: name, how the filter f is made of the keys k, of
 # integers or of texts
 my @kinds = (
-	[ 'rate 1e-4', 'bf_agg(v, 1200, 1e-4)' ],
+	[ 'rate 1e-4', 'bf_agg(v, 850, 1e-4)' ],
 	[ 'one block', 'bf_agg(v, 5, 0.9)' ],
-	[ 'a seed', 'bf_add_all(bf_create(1200, 0.2, -42), array_agg(v))' ],
-	[ 'countingfilter', 'bf_agg_counting(v, 1200, 0.2)' ],
-	[ 'cuckoofilter', 'bf_agg_cuckoo(v, 1200, 0.03)' ],
-	[ 'cuckoofilter of long fingerprints', 'bf_agg_cuckoo(v, 1200, 2e-10)' ],
-	[ 'cuckoofilter with a seed', 'bf_add_all(bf_create_cuckoo(1200, 0.01, 7), array_agg(v))' ],
+	[ 'a seed', 'bf_add_all(bf_create(850, 0.2, -42), array_agg(v))' ],
+	[ 'countingfilter', 'bf_agg_counting(v, 850, 0.2)' ],
+	[ 'cuckoofilter', 'bf_agg_cuckoo(v, 850, 0.03)' ],
+	[ 'cuckoofilter of long fingerprints', 'bf_agg_cuckoo(v, 850, 2e-10)' ],
+	[ 'cuckoofilter with a seed', 'bf_add_all(bf_create_cuckoo(850, 0.01, 7), array_agg(v))' ],
 	[ 'scalablefilter', 'bf_agg_scalable(v, 100, 0.3)' ],
 	[ 'scalablefilter with a seed', 'bf_add_all(bf_create_scalable(300, 0.2, 99), array_agg(v))' ],
 	[ 'empty bloomfilter', 'bf_create(10)' ],
@@ -128,7 +128,7 @@ sub add_case
 		DROP TABLE the, k;
 	};
 }
-$sql .= add_case($_->[0], $_->[1], $_->[2], $_->[3], 'bf_agg(v, 1200, 0.2)') for @types;
+$sql .= add_case($_->[0], $_->[1], $_->[2], $_->[3], 'bf_agg(v, 850, 0.2)') for @types;
 for my $kind (@kinds)
 {
 	$sql .= add_case("$kind->[0], integer", 'integer', 'x * 4294967296 + x', undef, $kind->[1]);
