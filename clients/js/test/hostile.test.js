@@ -186,3 +186,22 @@ test('bytes that change after they were read change no answer', () => {
   bytes.fill(before.includes('true') ? 0 : 0xff);
   assert.equal(answers(), before);
 });
+
+test('a filter of four megabytes: its text is decoded in pieces', () => {
+  const bytes = Buffer.alloc(68 + 2 ** 22);
+  samples.find((sample) => sample[1] === 1 && sample.readUInt32LE(4) === 1).copy(bytes, 0, 0, 60);
+  bytes.writeUInt32LE(1024, 8);
+  bytes.writeBigUInt64LE(2n ** 25n, 28);
+  for (let i = 60; i < bytes.length - 8; i += 4) bytes.writeUInt32LE((Math.imul(i, 0x9e3779b9) ^ Math.imul(i >>> 9, 0x85ebca6b)) >>> 0, Math.min(i, bytes.length - 12));
+  const whole = sealed(bytes);
+  const base64 = whole.toString('base64');
+  // whatever is decoded wrongly is noticed by the checksum
+  for (const form of [whole, base64, base64.replace(/.{76}/g, '$&\n'), `\\x${whole.toString('hex')}`]) {
+    assert.equal(Filter.read(form).byteLength, whole.length);
+  }
+  for (const at of [2 ** 20 - 1, 2 ** 20, 2 ** 21 + 5]) {
+    for (const wrong of ['-', '=', '\u00e9', '\0']) {
+      assert.equal(read(base64.slice(0, at) + wrong + base64.slice(at + 1)), undefined);
+    }
+  }
+});
