@@ -64,9 +64,9 @@ typedef struct ShardPlan
 
 /*
  * More keys than the average a shard is made for.  The keys of a shard are about
- * Poisson distributed, and the rate grows with the power e = -ln p of their number,
- * so that its mean over shards of n keys is p (1 + e (e - 1) / (2 n)), which
- * (e - 1) / 2 more keys make up for.  Half the binary logarithm is more than that.
+ * Poisson distributed, and the rate grows faster than their number: its mean is made
+ * up for by e / 2 - ln 2 keys, e = -ln p (doc/shards.md).  Half the binary logarithm
+ * is more than that.
  */
 static int64
 margin(double p, int64 shards)
