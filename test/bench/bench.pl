@@ -471,6 +471,67 @@ my @groups = (
         drop('shards');
     },
 
+    # what it costs to keep filters current: shards, none, or one filter for all keys
+    maintained => sub {
+        my $half = $small / 2;
+        my %table = (none => 'untracked', shards => 'tracked', single => 'one_filter');
+        my $next  = $small;
+        make($_, "CREATE TABLE $_ (id bigint)", "INSERT INTO $_ SELECT generate_series(1, $half)") for values %table;
+        run("CALL bf_track('tracked', 'id', $small, 0.01)");
+        make('one_filter_f', "CREATE TABLE one_filter_f AS SELECT bf_agg(id, $small, 0.01) AS f FROM one_filter");
+        run(q{CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS }
+          . q{'BEGIN UPDATE one_filter_f SET f = bf_add_all(f, (SELECT array_agg(id) FROM new)); RETURN NULL; END'});
+        run('CREATE TRIGGER keep AFTER INSERT ON one_filter REFERENCING NEW TABLE AS new FOR EACH STATEMENT EXECUTE FUNCTION keep()');
+
+        # each row a transaction of its own; the disk's time to flush is nobody's merit
+        my $one_by_one = sub {
+            my ($table, $count) = @_;
+            my $first = $next;
+            $next += $count;
+            return "DO 'BEGIN FOR i IN $first .. $next - 1 LOOP INSERT INTO $table VALUES (i); COMMIT; END LOOP; END'";
+        };
+        my $at_once = sub {
+            my ($table) = @_;
+            my $first = $next;
+            $next += 1000;
+            return "INSERT INTO $table SELECT generate_series($first, $next - 1)";
+        };
+        my $size = mb(run("SELECT bytes FROM bf_size($small, 0.01)"));
+        for ([ '50 INSERTs of one row', sub { $one_by_one->($_[0], 50) } ], [ 'INSERT of 1,000 rows', $at_once ]) {
+            my ($work, $sql) = @$_;
+            compare(
+                queries => [ map { my $table = $table{$_}; $_ => [ sub { $sql->($table) }, synchronous_commit => 'off' ] } qw(none shards single) ],
+                rows    => [
+                    [ "$work, filters maintained", 'shards', 'the same without filters',              'none' ],
+                    [ "$work, filters maintained", 'shards', "a single filter of $size by a trigger", 'single' ],
+                ],
+            );
+        }
+
+        # bytes for each key
+        my %filters = (shards => 'tracked_id_filter', single => 'one_filter_f');
+        my (%wal, %growth);
+        for my $how (qw(none shards single)) {
+            my $relation = $filters{$how} // $table{$how};
+            my $count    = $how eq 'single' ? 50 : 1000;
+            my $state = sub { split /\|/, run("SELECT pg_current_wal_insert_lsn() - '0/0', pg_total_relation_size('$relation')") };
+            my @before = $state->();
+            run($one_by_one->($table{$how}, $count));
+            my @after = $state->();
+            $wal{$how}    = ($after[0] - $before[0]) / $count / 1000;
+            $growth{$how} = ($after[1] - $before[1]) / $count / 1000;
+        }
+        record(work => 'WAL of an INSERT of one row, filters maintained', against => $_->[0], unit => 'kB',
+            ours => $wal{shards}, other => $wal{ $_->[1] }, ratio => $wal{shards} / $wal{ $_->[1] })
+          for [ 'the same without filters', 'none' ], [ "a single filter of $size by a trigger", 'single' ];
+        record(work => 'growth of the filters by an INSERT of one row', against => "a single filter of $size by a trigger", unit => 'kB',
+            ours => $growth{shards}, other => $growth{single}, ratio => $growth{shards} / $growth{single})
+          if $growth{single} > 0;
+        run('DROP FUNCTION keep CASCADE');
+        run(q{CALL bf_untrack('tracked', 'id')});
+        drop(values %table, 'one_filter_f');
+    },
+
     aggregate => sub {
         need_ids();
         my $agg = "SELECT pg_column_size(bf_agg(id, $N, 0.01)) FROM ids";
