@@ -18,6 +18,13 @@
 #define FMIX_MULTIPLIER_1 UINT64_C(0xff51afd7ed558ccd)
 #define FMIX_MULTIPLIER_2 UINT64_C(0xc4ceb9fe1a85ec53)
 
+/* For a function with a function as argument, which is to be inlined too. */
+#if defined(__GNUC__)
+#define BS_ALWAYS_INLINE static inline __attribute__((always_inline))
+#else
+#define BS_ALWAYS_INLINE static inline
+#endif
+
 /* Upper half of the 128-bit product. */
 static inline uint64_t
 bs_multiply_high(uint64_t a, uint64_t b)
@@ -98,6 +105,35 @@ bs_next_bit(const BsGeometry *g, uint64_t *x)
 {
 	*x *= CHAIN_MULTIPLIER;
 	return (uint32_t) (((*x >> 32) * g->block_bits) >> 32);
+}
+
+/*
+ * Whether a test, whose result is the lowest bit, holds at all of a key's positions.
+ *
+ * The first four together: after each of them alone it would be as likely as not that
+ * a key which is not in needs no more, which no CPU can predict.
+ */
+BS_ALWAYS_INLINE bool
+bs_all_positions(const BsGeometry *g, const uint8_t *block, uint64_t x,
+				 uint32_t (*test)(const uint8_t *block, uint32_t i))
+{
+	uint32_t i = 0;
+
+	if (g->k >= 4)
+	{
+		uint32_t all = test(block, bs_next_bit(g, &x));
+
+		all &= test(block, bs_next_bit(g, &x));
+		all &= test(block, bs_next_bit(g, &x));
+		all &= test(block, bs_next_bit(g, &x));
+		if (!(all & 1))
+			return false;
+		i = 4;
+	}
+	for (; i < g->k; i++)
+		if (!(test(block, bs_next_bit(g, &x)) & 1))
+			return false;
+	return true;
 }
 
 static inline uint64_t

@@ -270,39 +270,17 @@ bs_filter_add_mixed(BsFilter *f, const uint64_t *mixed, size_t count)
 	}
 }
 
-/* The next bit of the chain, as the lowest of the result. */
+/* Whether a bit is set, as the lowest of the result. */
 static inline uint32_t
-test_next(const BsGeometry *g, const uint8_t *block, uint64_t *x)
+is_set(const uint8_t *block, uint32_t bit)
 {
-	uint32_t bit = bs_next_bit(g, x);
-
 	return (uint32_t) block[bit >> 3] >> (bit & 7);
 }
 
-/*
- * The first four bits together: after each of them alone it would be as likely as
- * not that a key which is not in needs no more, which no CPU can predict.
- */
 static inline bool
 all_set(const BsGeometry *g, const uint8_t *block, uint64_t x)
 {
-	uint32_t i = 0;
-
-	if (g->k >= 4)
-	{
-		uint32_t set = test_next(g, block, &x);
-
-		set &= test_next(g, block, &x);
-		set &= test_next(g, block, &x);
-		set &= test_next(g, block, &x);
-		if (!(set & 1))
-			return false;
-		i = 4;
-	}
-	for (; i < g->k; i++)
-		if (!(test_next(g, block, &x) & 1))
-			return false;
-	return true;
+	return bs_all_positions(g, block, x, is_set);
 }
 
 bool

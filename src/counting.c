@@ -64,16 +64,27 @@ place(const BsFilter *f, const BsProbe *probe, uint32_t i, BsPlace *place)
 	return i == 0;
 }
 
+static inline uint32_t
+is_counting(const uint8_t *block, uint32_t i)
+{
+	return get(block, i) > 0;
+}
+
 static bool
 holds(const BsPlace *place, const uint8_t *bytes, const BsProbe *probe)
 {
 	BsGeometry g = bs_geometry(place->part);
+
+	return bs_all_positions(&g, bytes, bs_mix_seed(&g, probe->hash), is_counting);
+}
+
+static bool
+contains(const BsFilter *f, const BsProbe *probe)
+{
+	BsGeometry g = bs_geometry(f);
 	uint64_t x = bs_mix_seed(&g, probe->hash);
 
-	for (uint32_t i = 0; i < g.k; i++)
-		if (get(bytes, bs_next_bit(&g, &x)) == 0)
-			return false;
-	return true;
+	return bs_all_positions(&g, f->bits + block_start(&g, x), x, is_counting);
 }
 
 static BsAdded
@@ -267,6 +278,7 @@ const BsStructure bs_counting = {
 	.check_value = bs_check_whole_blocks,
 	.place = place,
 	.holds = holds,
+	.contains = contains,
 	.add = add,
 	.remove = remove_key,
 	.compatible = bs_same_layout,
