@@ -214,9 +214,13 @@ bs_agg_combine(PG_FUNCTION_ARGS)
 		BsParameters parameters = {
 			(int64) b->filter->n, b->filter->p, {b->filter->own[0], b->filter->own[1]}};
 		MemoryContext caller = MemoryContextSwitchTo(context);
+		BsFilter *united;
 
 		bs_require_same_parameters(a->filter, &parameters);
-		a->filter = bs_unite_into("aggregate", a->filter, b->filter);
+		united = bs_unite_into("aggregate", a->filter, b->filter);
+		if (united != a->filter)
+			pfree(a->filter);
+		a->filter = united;
 		MemoryContextSwitchTo(caller);
 	}
 	PG_RETURN_POINTER(a);

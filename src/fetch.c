@@ -487,6 +487,7 @@ stored_contains(BsReader *reader, const BsProbe *probe)
 		uint8 *bytes =
 			read_slice(stored->datum, sizeof(BsFilter) - VARHDRSZ + place.start, place.length);
 
+		CHECK_FOR_INTERRUPTS(); /* a filter of layers may have very many places */
 		result = structure->holds(&place, bytes, probe);
 		pfree(bytes - VARHDRSZ);
 	}

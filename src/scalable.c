@@ -288,6 +288,26 @@ place(const BsFilter *f, const BsProbe *probe, uint32_t i, BsPlace *place)
 	return true;
 }
 
+/* A whole filter in one pass from the end, in the order of places: those are each
+ * found from the beginning, which adds up where a union has left many layers. */
+static bool
+contains(const BsFilter *f, const BsProbe *probe)
+{
+	const uint8_t *bits = f->bits + length(f);
+
+	for (uint64_t i = bs_scalable_layers(f); i-- > 0;)
+	{
+		const BsFilter *layer = &directory(f)[i];
+		size_t bytes;
+		size_t start = bs_block_start(layer, probe->hash, &bytes);
+
+		bits -= padded(layer);
+		if (bs_block_contains(layer, bits + start, probe->hash))
+			return true;
+	}
+	return false;
+}
+
 static uint64_t
 next_generation(const BsFilter *f)
 {
@@ -606,6 +626,7 @@ const BsStructure bs_scalable = {
 	.check_value = check_value,
 	.place = place,
 	.holds = bs_block_holds,
+	.contains = contains,
 	.size_with = size_with,
 	.make_room = make_room,
 	.add = add,

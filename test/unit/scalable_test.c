@@ -584,6 +584,70 @@ test_many(void)
 	free(all.f);
 }
 
+/*
+ * As many layers as a union may leave, and a forged value has: a question reads each
+ * of them once (were each looked for from the first on, this would take minutes), and
+ * the answers are those of its places.
+ */
+static void
+test_crowd(void)
+{
+	const uint64_t layers = 200000 / UNIT_SCALE;
+	Value one = create(1, 0.5, 3);
+	Value many;
+	BsFilter *directory;
+	size_t padded;
+	uint64_t yes = 0;
+	uint64_t missed = 0;
+	bool by_places = true;
+
+	add_hash(&one, hash_of(0));
+	padded = one.size - 2 * sizeof(BsFilter);
+	many.size = one.size + (layers - 1) * (one.size - sizeof(BsFilter));
+	many.f = calloc(1, many.size);
+	*many.f = *one.f;
+	many.f->own[0] = layers;
+	many.f->m = layers * one.f->m;
+	directory = (BsFilter *) many.f->bits;
+	for (uint64_t i = 0; i < layers; i++)
+		directory[i] = *layers_of(one.f);
+	/* key i in layer i of the first ten, nothing in the others */
+	for (uint64_t i = 0; i < 10; i++)
+	{
+		Value part = create(1, 0.5, 3);
+
+		add_hash(&part, hash_of(i));
+		memcpy(many.f->bits + layers * sizeof(BsFilter) + i * padded,
+			   part.f->bits + sizeof(BsFilter), padded);
+		free(part.f);
+	}
+	ok(sound(many), "%d layers of one generation are a valid filter", (int) layers);
+	for (uint64_t key = 0; key < 500; key++)
+	{
+		bool in = contains(many, hash_of(key));
+
+		yes += in;
+		missed += key < 10 && !in;
+	}
+	for (uint64_t key = 0; key < 20; key++)
+	{
+		BsProbe probe = {.hash = hash_of(key)};
+		bool in = false;
+		BsPlace place;
+
+		/* the last ten: those before hold nothing here */
+		for (uint64_t i = layers - 10; i < layers; i++)
+			in = in || (bs_scalable.place(many.f, &probe, (uint32_t) i, &place) &&
+						bs_scalable.holds(&place, many.f->bits + place.start, &probe));
+		by_places = by_places && in == contains(many, probe.hash) &&
+					!bs_scalable.place(many.f, &probe, (uint32_t) layers, &place);
+	}
+	ok(missed == 0 && yes > 10 && yes < 500, "it is asked layer by layer: %d of 500", (int) yes);
+	ok(by_places, "as by its places");
+	free(one.f);
+	free(many.f);
+}
+
 /* ---- the portable form ---- */
 
 /* To the byte, by doc/format.md: two layers for 3 keys from n = 1. */
@@ -842,6 +906,7 @@ main(void)
 		test_random(seed);
 	test_union();
 	test_many();
+	test_crowd();
 	test_bytes();
 	test_damage();
 	test_sum();
