@@ -86,6 +86,20 @@ SELECT bf_agg_layered(x, t('00:00'), 10, 0.01, x, '1 day') FROM generate_series(
 SELECT bf_agg_layered(x, NULL, 10, 0.01, 2, '1 day') FROM generate_series(1, 2) AS x;
 SELECT bf_contains(bf_add(f, 1, '294276-12-31 23:59Z'), 1, '294276-12-31 23:59Z'), bf_contains(bf_add(f, 1, '4713-01-01 BC'), 1, '4713-01-01 BC')
 FROM bf_create_layered(10, 0.01, 2, '1 day') AS f;
+-- spans that began before the first timestamp there is, and others of odd lengths
+SELECT oldest, newest, span, bf_contains(f, 1, '4714-11-24 BC') AS is_in
+FROM bf_add(bf_create_layered(10, 0.01, 2, '1000000 days'), 1, '4714-11-24 BC'::timestamptz) AS f, bf_info(f);
+SELECT (bf_info(bf_create_layered(10, 0.01, 2, span))).span
+FROM unnest('{1 day -23:59:59.999999,-1 day 25:00,106751991 days}'::interval[]) AS span;
+SELECT bf_create_layered(10, 0.01, 2, '1 day -24:00');
+SELECT bf_create_layered(10, 0.01, 2, '106751992 days');
+-- days are of 24 hours, whatever the clocks do
+SET timezone = 'America/New_York';
+SELECT bf_contains(f, 1, '2024-03-10 19:59:59.999999') AS within, bf_contains(f, 1, '2024-03-10 20:00') AS after FROM bf_add(bf_create_layered(10, 0.01, 1, '1 day'), 1, '2024-03-10 00:00') AS f;
+SET timezone = 'UTC';
+-- rates too small: as such, or for so many layers
+SELECT bf_create_layered(10, 5e-324, 1000, '1 day');
+SELECT bf_create_layered(10, 0, 1000, '1 day');
 
 DROP TABLE seen;
 DROP FUNCTION t;

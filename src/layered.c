@@ -159,6 +159,8 @@ plan(BsFilter *header, uint64_t *size)
 	if (!bs_rate_in(header->p, 4.9406564584124654e-324, 1))
 		return BS_SIZING_BAD_P;
 	sizing = bs_sizing((int64_t) header->n, header->p / layers, &layout);
+	if (sizing == BS_SIZING_BAD_P)
+		sizing = BS_SIZING_TINY_P; /* a layer's share of the smallest numbers is 0 */
 	header->k = layout.k;
 	header->block_bits = layout.block_bits;
 	header->m = layout.m;

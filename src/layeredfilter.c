@@ -142,6 +142,17 @@ bs_layered_drop(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(result);
 }
 
+/* Where a layer begins; its span may have begun before the first timestamp there is. */
+static TimestampTz
+start_of(const BsFilter *f, uint32 i)
+{
+	int64 start = bs_layered_start(f, i);
+
+	if (IS_VALID_TIMESTAMP(start))
+		return start;
+	return start < 0 ? DT_NOBEGIN : DT_NOEND;
+}
+
 /* bf_info(f layeredfilter) -> one row; the columns stand in the install script */
 Datum
 bs_layered_info(PG_FUNCTION_ARGS)
@@ -159,8 +170,7 @@ bs_layered_info(PG_FUNCTION_ARGS)
 	for (int end = 0; end < 2; end++)
 	{
 		row.nulls[row.ncolumns] = present == 0;
-		bs_row_add(&row, TimestampTzGetDatum(
-							 present > 0 ? bs_layered_start(f, end ? present - 1 : 0) : 0));
+		bs_row_add(&row, TimestampTzGetDatum(present > 0 ? start_of(f, end ? present - 1 : 0) : 0));
 	}
 	bs_row_estimates(&row, f);
 	return bs_row_datum(&row, fcinfo);
