@@ -1,4 +1,4 @@
--- Filters and keys of every key type, and what may depend on the two types, for
+-- Filters of every kind and keys of every key type, and what may depend on them, for
 -- tests that carry a database elsewhere: they are asked with missing(), and made
 -- anew with filters_of().  ASCII only, so that any encoding can read it.
 
@@ -79,10 +79,14 @@ CREATE DOMAIN usable AS bloomfilter CHECK (bf_fpp(VALUE) < 0.5);
 CREATE TYPE named AS (name text, f bloomfilter);
 CREATE TABLE filters (
   name text PRIMARY KEY, exact bloomfilter, f usable DEFAULT bf_create(10), of_keys bloomfilter, rare bloomfilter[],
-  seeded named, all_of_it named[], compressed bloomfilter);
+  seeded named, all_of_it named[], compressed bloomfilter,
+  counting countingfilter DEFAULT bf_create_counting(10), cuckoo cuckoofilter DEFAULT bf_create_cuckoo(10),
+  scalable scalablefilter DEFAULT bf_create_scalable(10), layered layeredfilter DEFAULT bf_create_layered(10, 0.01, 2, '1 day'));
 ALTER TABLE filters ALTER compressed SET STORAGE extended;
 CREATE INDEX ON filters (round(bf_count(f)::numeric));
 CREATE INDEX filters_exact ON filters USING hash (exact);
+CREATE INDEX ON filters USING hash (counting);
+CREATE INDEX ON filters (bf_count(cuckoo));
 
 -- keys in indexes, and as what decides the partition
 CREATE TABLE keys (name text, id int, k bfkey, h bfkey) PARTITION BY HASH (k);
@@ -100,7 +104,12 @@ BEGIN
     SELECT %1$L, bf_agg(v), bf_agg(v, 5000, 1e-3), bf_agg(bf_key(v), 5000, 1e-3), ARRAY[bf_agg(v, 1e-6), bf_create(1)],
       ROW(''seeded'', bf_add(bf_create(10, 1e-6, 42), (SELECT %1$I FROM rows WHERE of_set = %1$L AND id = 1))),
       ARRAY[ROW(''exact'', bf_agg(v)), ROW(''even'', bf_agg(v) FILTER (WHERE id %% 2 = 0))]::named[],
-      bf_agg(v, 20000, 0.01)
+      bf_agg(v, 20000, 0.01),
+      -- every third row taken out again, two spans of time of which one has expired
+      bf_remove_all(bf_agg_counting(v, 5000, 1e-6), array_agg(bf_key(v)) FILTER (WHERE id %% 3 = 0)),
+      bf_remove_all(bf_agg_cuckoo(v, 5000, 1e-9), array_agg(bf_key(v)) FILTER (WHERE id %% 3 = 0)),
+      bf_agg_scalable(v, 10, 1e-6),
+      bf_agg_layered(v, timestamptz ''2026-01-01 00:00Z'' + id %% 3 * interval ''1 day'', 5000, 1e-6, 2, ''1 day'')
     FROM (SELECT id, %1$I FROM rows WHERE of_set = %1$L) AS r (id, v)', set_name) INTO r;
   RETURN r;
 END $$;
@@ -114,6 +123,8 @@ BEGIN
     WHERE f.name = %1$L AND
           (bf_contains(exact, v) AND bf_contains(f, v) AND bf_contains(of_keys, v) AND bf_contains(rare[1], v) AND
            bf_contains(compressed, v) AND bf_contains(f, bf_key(v)) AND bf_contains((all_of_it[1]).f, v) AND
+           bf_contains(scalable, v) AND
+           (id %% 3 = 0 OR bf_contains(counting, v) AND bf_contains(cuckoo, v) AND bf_contains(layered, v, timestamptz ''2026-01-03 00:00Z'')) AND
            (id %% 2 = 1 OR bf_contains((all_of_it[2]).f, v)) AND (id > 1 OR bf_contains((seeded).f, v)) AND
            EXISTS (SELECT FROM keys AS k WHERE k.k = bf_key(v) AND k.name = f.name AND k.id = r.id) AND
            EXISTS (SELECT FROM keys AS k WHERE k.h = bf_key(v) AND k.name = f.name AND k.id = r.id)) IS NOT TRUE', set_name) INTO n;
@@ -130,6 +141,7 @@ BEGIN
 END $$;
 INSERT INTO filters (name) VALUES ('default');
 
-CREATE MATERIALIZED VIEW summary AS SELECT bf_union_agg(f) AS u FROM filters WHERE name IN ('smallint', 'bigint');
+CREATE MATERIALIZED VIEW summary AS SELECT bf_union_agg(f) AS u, bf_union_agg(counting) AS counting, bf_union_agg(scalable) AS scalable
+FROM filters WHERE name IN ('smallint', 'bigint');
 CREATE VIEW questions AS SELECT bf_contains(f, 5) FROM filters WHERE name = 'integer';
 ANALYZE;

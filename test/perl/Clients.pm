@@ -3,7 +3,9 @@
 # whether every noted key is found.
 #
 # The keys go into the rows of a table filters (id int PRIMARY KEY, f bloomfilter); it
-# and a table gate (open bool) have to be there.
+# and a table gate (open bool) have to be there.  For mixed_writer also one that
+# $kinds_table makes: its rows have a filter of each other kind, where keys are put into
+# all of them, and some are taken out again of those that can remove.
 
 package Clients;
 
@@ -16,13 +18,21 @@ use POSIX ();
 use Test::More;
 use Time::HiRes 'usleep';
 
-our @EXPORT = qw(new_client step mixed_writer make_filters $small_filters start_client start_clients
-  finish_clients output_of keys_of check_keys keys_are_found crash start_after_kill figures);
+our @EXPORT = qw(new_client step put_key take_key mixed_writer make_filters $small_filters $kinds_table make_kinds
+  start_client start_clients finish_clients output_of keys_of check_keys keys_are_found crash start_after_kill figures kinds_are_right);
 
 # large enough to be out of line: 74 kB
 my $empty = 'bf_create(20000, 1e-6)';
 # of 1.8 kB, inside their rows
 our $small_filters = 8;
+
+our $kinds_table = 'CREATE TABLE kinds (id int PRIMARY KEY, counting countingfilter, cuckoo cuckoofilter,'
+  . ' scalable scalablefilter, layered layeredfilter)';
+# one that grows from 10 keys on, and layers that all live at the last of their hours
+my $empty_kinds = q{bf_create_counting(5000, 1e-6), bf_create_cuckoo(5000, 1e-9), bf_create_scalable(10, 1e-6),
+	bf_create_layered(5000, 1e-6, 4, '1 hour')};
+my $hour_of = q{'2026-01-01 00:00Z'::timestamptz + %s %% 4 * interval '1 hour'};
+my $last_hour = q{'2026-01-01 03:00Z'::timestamptz};
 
 my $folder = PostgreSQL::Test::Utils::tempdir();
 my $clients = 0;
@@ -37,7 +47,9 @@ sub new_client
 		name => 'client' . ++$clients,
 		tolerant => $option{tolerant},
 		script => '',
-		tried => [] };
+		tried => [],
+		put => [],
+		taken => [] };
 
 	# all begin together, when the gate opens
 	$client->{script} = q{DO 'BEGIN WHILE NOT EXISTS (SELECT FROM gate) LOOP PERFORM pg_sleep(0.002); END LOOP; END';} . "\n"
@@ -53,17 +65,53 @@ sub step
 	my ($client, $sql, @pairs) = @_;
 
 	push @{ $client->{tried} }, @pairs;
-	$client->{script} .= "$sql\n\\if :ERROR\n\\echo error :SQLSTATE\n\\else\n\\echo added "
+	noted_step($client, $sql, 'added', @pairs);
+}
+
+sub noted_step
+{
+	my ($client, $sql, $word, @pairs) = @_;
+
+	$client->{script} .= "$sql\n\\if :ERROR\n\\echo error :SQLSTATE\n\\else\n\\echo $word "
 	  . join(' ', map { "$_->[0]:$_->[1]" } @pairs) . "\n\\endif\n";
 }
 
-# A large filter in the row $base, small ones in the rows that follow.
+# A key into the filters of every kind in a row of kinds, and out of those that can
+# remove it.
+sub put_key
+{
+	my ($client, $row, $key) = @_;
+
+	push @{ $client->{put} }, [ $row, $key ];
+	noted_step($client, "UPDATE kinds SET counting = bf_add(counting, $key), cuckoo = bf_add(cuckoo, $key),"
+		  . " scalable = bf_add(scalable, $key), layered = bf_add(layered, $key, " . sprintf($hour_of, $key) . ") WHERE id = $row;",
+		'put', [ $row, $key ]);
+}
+
+sub take_key
+{
+	my ($client, $row, $key) = @_;
+
+	push @{ $client->{taken} }, [ $row, $key ];
+	noted_step($client, "UPDATE kinds SET counting = bf_remove(counting, $key), cuckoo = bf_remove_all(cuckoo, ARRAY[$key]) WHERE id = $row;",
+		'taken', [ $row, $key ]);
+}
+
+sub make_kinds
+{
+	my ($node, $row) = @_;
+
+	$node->safe_psql('postgres', "INSERT INTO kinds VALUES ($row, $empty_kinds)");
+}
+
+# A large filter in the row $base, small ones in the rows that follow; one of each other kind.
 sub make_filters
 {
 	my ($node, $base) = @_;
 
 	$node->safe_psql('postgres', "INSERT INTO filters (id, f) VALUES ($base, $empty);
 		INSERT INTO filters (id, f) SELECT $base + x, bf_create(500, 1e-6) FROM generate_series(1, $small_filters) AS x");
+	make_kinds($node, $base);
 }
 
 # A client that adds keys to them in several ways.  Where it takes two rows, the large
@@ -72,6 +120,7 @@ sub mixed_writer
 {
 	my ($node, $base, $steps) = @_;
 	my $client = new_client($node);
+	my $put_before;
 
 	for my $i (1 .. $steps)
 	{
@@ -90,6 +139,11 @@ sub mixed_writer
 					"BEGIN; UPDATE filters SET f = bf_add_all(f, ARRAY[$k[0], $k[1]]) WHERE id = $base;"
 					  . " UPDATE filters SET f = bf_add(f, $k[2]) WHERE id = $small; COMMIT;",
 					[ $base, $k[0] ], [ $base, $k[1] ], [ $small, $k[2] ]);
+			},
+			sub {
+				put_key($client, $base, $k[0]);
+				take_key($client, $base, $put_before) if $put_before && $i % 2 == 0;
+				$put_before = $k[0];
 			});
 		$ways[ $i % @ways ]->();
 	}
@@ -146,7 +200,23 @@ sub finish_clients
 # [row, key] pairs that are committed, as the clients were told
 sub keys_of
 {
-	return map { [ split /:/ ] } map { split ' ', $_ } map { slurp_file($_->{out}) =~ /^added (.*)$/mg } @_;
+	return noted('added', @_);
+}
+
+sub noted
+{
+	my ($word, @clients) = @_;
+
+	return map { [ split /:/ ] } map { split ' ', $_ } map { slurp_file($_->{out}) =~ /^$word (.*)$/mg } @clients;
+}
+
+# SQL that makes a temporary table of [row, key] pairs
+sub copied
+{
+	my ($table, @pairs) = @_;
+
+	return "CREATE TEMP TABLE $table (id int, key bigint);\nCOPY $table FROM stdin;\n"
+	  . join('', map { "$_->[0]\t$_->[1]\n" } @pairs) . "\\.\n";
 }
 
 # What the clients said on standard output and error: their own marks, and errors.
@@ -161,18 +231,42 @@ sub output_of
 sub check_keys
 {
 	my ($node, $noted, $tried) = @_;
-	my $copy = sub {
-		my ($table, $pairs) = @_;
-		return "CREATE TEMP TABLE $table (id int, key bigint);\nCOPY $table FROM stdin;\n"
-		  . join('', map { "$_->[0]\t$_->[1]\n" } @$pairs) . "\\.\n";
-	};
-	my $answer = $node->safe_psql('postgres', $copy->('noted', $noted) . $copy->('tried', $tried) . q{
+	my $answer = $node->safe_psql('postgres', copied('noted', @$noted) . copied('tried', @$tried) . q{
 		SELECT (SELECT count(*) FROM noted),
 		       (SELECT count(*) FROM noted JOIN filters USING (id) WHERE bf_contains(f, key)),
 		       (SELECT count(*) FROM (SELECT id, array_agg(key) AS keys FROM tried GROUP BY id) AS t
 		         JOIN filters USING (id), bf_info(f), bf_add_all(bf_create(n, p, seed), keys) AS every WHERE f | every <> every),
 		       (SELECT count(*) FROM filters WHERE bf_fpp(f) > 0.001)});
 	return split /\|/, $answer;
+}
+
+# The same of the table kinds, as tests.  Every pair is put and taken at most once, and
+# taken by the client that put it.  What was sent last and not acknowledged may have
+# happened or not.
+sub kinds_are_right
+{
+	my ($node, $what, @clients) = @_;
+	my $answer = $node->safe_psql('postgres',
+		copied('put', noted('put', @clients)) . copied('taken', noted('taken', @clients))
+		  . copied('sent', map { @{ $_->{put} } } @clients) . copied('asked_out', map { @{ $_->{taken} } } @clients)
+		  . qq{
+		SELECT (SELECT count(*) FROM put),
+		       (SELECT count(*) FROM put LEFT JOIN kinds USING (id)
+		         WHERE (bf_contains(scalable, key) AND bf_contains(layered, key, $last_hour)) IS NOT TRUE),
+		       (SELECT count(*) FROM (SELECT * FROM put EXCEPT SELECT * FROM asked_out) AS stays LEFT JOIN kinds USING (id)
+		         WHERE (bf_contains(counting, key) AND bf_contains(cuckoo, key)) IS NOT TRUE),
+		       (SELECT count(*) FROM taken JOIN kinds USING (id) WHERE bf_contains(counting, key) OR bf_contains(cuckoo, key)),
+		       (SELECT count(*) FROM kinds WHERE id IN (SELECT id FROM sent) AND bf_count(cuckoo) NOT BETWEEN
+		         (SELECT count(*) FROM put WHERE put.id = kinds.id) - (SELECT count(*) FROM asked_out WHERE asked_out.id = kinds.id) AND
+		         (SELECT count(*) FROM sent WHERE sent.id = kinds.id) - (SELECT count(*) FROM taken WHERE taken.id = kinds.id)),
+		       (SELECT count(*) FROM (SELECT id, bf_agg(key, 5000, 1e-6) AS bits,
+		             bf_agg_layered(key, } . sprintf($hour_of, 'key') . qq{, 5000, 1e-6, 4, '1 hour') AS layers FROM sent GROUP BY id) AS every
+		         JOIN kinds USING (id) WHERE counting::bloomfilter | bits <> bits OR layered | layers <> layers)});
+	my ($put, @wrong) = split /\|/, $answer;
+
+	cmp_ok($put, '>', 0, "$what: keys were put into the other kinds of filters");
+	is("@wrong", '0 0 0 0 0', "$what: none is lost, none has come back, and nothing else is in");
+	return $put;
 }
 
 # The same as tests; returns the number of keys found.
@@ -185,7 +279,7 @@ sub keys_are_found
 	cmp_ok($noted, '>', 0, "$what: keys were added");
 	is($found, $noted, "$what: every acknowledged key is found");
 	is("$strange|$full", '0|0', "$what: no bit is set that no key has, and the filters have room");
-	return $found;
+	return $found + (grep({ @{ $_->{put} } } @clients) ? kinds_are_right($node, $what, @clients) : 0);
 }
 
 # After a kill the old server's processes may still be there for a moment, and a

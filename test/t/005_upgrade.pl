@@ -93,9 +93,10 @@ for my $database (@databases)
 	is($new->safe_psql($database, q{
 			SELECT name FROM sets WHERE filters_of(name)::text IS DISTINCT FROM (SELECT stored::text FROM filters AS stored WHERE stored.name = sets.name)}),
 		'', 'a filter made now is the same');
-	is($new->safe_psql($database, q{SELECT bf_contains, bf_contains(u, 5::numeric), bf_contains(u, -100) FROM questions, summary}),
-		't|t|t', 'views');
-	is($new->safe_psql($database, "INSERT INTO filters (name) VALUES ('new'); SELECT count(*) FROM filters WHERE f = bf_create(10)"),
+	is($new->safe_psql($database, q{SELECT bf_contains, bf_contains(u, 5::numeric), bf_contains(u, -100), bf_contains(counting, 5), bf_contains(scalable, -100) FROM questions, summary}),
+		't|t|t|t|t', 'views');
+	is($new->safe_psql($database, "INSERT INTO filters (name) VALUES ('new'); SELECT count(*) FROM filters WHERE f = bf_create(10)"
+			  . " AND counting = bf_create_counting(10) AND cuckoo = bf_create_cuckoo(10) AND scalable = bf_create_scalable(10) AND layered = bf_create_layered(10, 0.01, 2, '1 day')"),
 		'2', 'defaults go on');
 }
 

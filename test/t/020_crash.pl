@@ -37,6 +37,7 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE filters (id int PRIMARY KEY, f bloomfilter);
 	CREATE TABLE gate (open bool);
 });
+$node->safe_psql('postgres', $kinds_table);
 
 my @all;
 my @ways = ('server', 'backend', 'immediate');

@@ -37,6 +37,7 @@ $primary->safe_psql('postgres', q{
 	CREATE TABLE filters (id int PRIMARY KEY, f bloomfilter);
 	CREATE TABLE gate (open bool);
 });
+$primary->safe_psql('postgres', $kinds_table);
 
 # Looks at the large filter again and again: each time it must contain all that was
 # there before, and the same must hold for look-ups by key; within one snapshot it must

@@ -35,10 +35,12 @@ log_error_verbosity = verbose
 		CREATE TABLE filters (id int PRIMARY KEY, f bloomfilter, updates int DEFAULT 0);
 		CREATE TABLE gate (open bool);
 	});
+	$node->safe_psql('postgres', $kinds_table);
 }
-$publisher->safe_psql('postgres', 'CREATE PUBLICATION everything FOR TABLE filters');
+$publisher->safe_psql('postgres', 'CREATE PUBLICATION everything FOR TABLE filters, kinds');
 my $connection = $publisher->connstr . ' dbname=postgres';
-my $digest = q{SELECT string_agg(id || ' ' || updates || ' ' || md5(f::bytea), ', ' ORDER BY id) FROM filters};
+my $digest = q{SELECT string_agg(id || ' ' || updates || ' ' || md5(f::bytea), ', ' ORDER BY id) FROM filters UNION ALL
+	SELECT string_agg(id || ' ' || md5(kinds::text), ', ' ORDER BY id) FROM kinds};
 
 # binary is an option from PostgreSQL 14 on
 my @forms = ('text', $publisher->safe_psql('postgres', 'SHOW server_version_num') >= 140000 ? 'binary' : 'text');
@@ -52,12 +54,15 @@ for my $identity ('key', 'full')
 	# the old row is found by its key, or by comparing all columns
 	if ($identity eq 'full')
 	{
-		$publisher->safe_psql('postgres', 'ALTER TABLE filters REPLICA IDENTITY FULL');
-		$subscriber->safe_psql('postgres', 'ALTER TABLE filters DROP CONSTRAINT filters_pkey');
+		for my $table ('filters', 'kinds')
+		{
+			$publisher->safe_psql('postgres', "ALTER TABLE $table REPLICA IDENTITY FULL");
+			$subscriber->safe_psql('postgres', "ALTER TABLE $table DROP CONSTRAINT ${table}_pkey");
+		}
 	}
 	$base += 100;
 	make_filters($publisher, $base);
-	$subscriber->safe_psql('postgres', "TRUNCATE filters; CREATE SUBSCRIPTION changes CONNECTION '$connection' PUBLICATION everything$option");
+	$subscriber->safe_psql('postgres', "TRUNCATE filters, kinds; CREATE SUBSCRIPTION changes CONNECTION '$connection' PUBLICATION everything$option");
 	$subscriber->poll_query_until('postgres',
 		"SELECT count(*) = 0 FROM pg_subscription_rel WHERE srsubstate NOT IN ('r', 's')") or die;
 

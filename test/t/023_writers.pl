@@ -114,6 +114,29 @@ run_writers('shards, one statement each', 'all',
 		"BEGIN; " . join(' ', map { "UPDATE filters SET f = bf_add(f, $_) WHERE id = $shard_of[$_];" } @keys) . " COMMIT;";
 	});
 
+# ---- the other kinds: adding to one row, and removing every other key again ----
+
+$node->safe_psql('postgres', $kinds_table);
+make_kinds($node, 1);
+my @putting = map { new_client($node) } 1 .. $writers;
+for my $i (0 .. $#putting)
+{
+	for my $key ($i * $updates + 1 .. ($i + 1) * $updates)
+	{
+		put_key($putting[$i], 1, $key);
+		take_key($putting[$i], 1, $key - 1) if $key % 2 == 0 && $key - 1 > $i * $updates;
+	}
+}
+start_clients(@putting);
+ok(finish_clients(@putting) && output_of(@putting) !~ /ERROR/, 'the other kinds: no errors') or diag(output_of(@putting));
+my $put = kinds_are_right($node, 'the other kinds', @putting);
+is($put, $writers * $updates, 'the other kinds: all were acknowledged');
+my @gone = map { $_->[1] } map { @{ $_->{taken} } } @putting;
+is( $node->safe_psql('postgres', "SELECT counting = bf_agg_counting(k, 5000, 1e-6) FILTER (WHERE k <> ALL (" . list(@gone) . ")),"
+		  . " bf_count(cuckoo) = count(*) - " . @gone . " FROM kinds, generate_series(1, $put) AS k GROUP BY counting, cuckoo"),
+	't|t', 'the other kinds: exactly what was not removed is left');
+$total += $put;
+
 # ---- stricter isolation: an error instead of a lost key ----
 
 for my $level ('repeatable read', 'serializable')
