@@ -91,11 +91,13 @@ bs_find_key_maker(BsCallSite *site, FunctionCallInfo fcinfo, int argno)
 									 : bs_key_maker(type, PG_GET_COLLATION(), site->context);
 }
 
-/* By the array itself: a column declared anyarray (pg_stats has some) holds
+/* The maker by the array itself: a column declared anyarray (pg_stats has some) holds
  * another type in every row. */
-BsKeyMaker *
-bs_element_key_maker(BsCallSite *site, FunctionCallInfo fcinfo, const ArrayType *array)
+BsKeyArray
+bs_key_array(BsCallSite *site, FunctionCallInfo fcinfo)
 {
+	ArrayType *array = PG_GETARG_ARRAYTYPE_P(1);
+
 	if (unlikely(site->maker == NULL || site->maker->sql_type != ARR_ELEMTYPE(array)))
 	{
 		site->maker = NULL;
@@ -105,7 +107,20 @@ bs_element_key_maker(BsCallSite *site, FunctionCallInfo fcinfo, const ArrayType 
 		MemoryContextReset(site->maker_context);
 		site->maker = bs_key_maker(ARR_ELEMTYPE(array), PG_GET_COLLATION(), site->maker_context);
 	}
-	return site->maker;
+	return (BsKeyArray){site->maker, array_create_iterator(array, 0, NULL)};
+}
+
+bool
+bs_next_key(BsKeyArray *array, BsKey *key, bool *isnull)
+{
+	Datum value;
+
+	CHECK_FOR_INTERRUPTS();
+	if (!array_iterate(array->elements, &value, isnull))
+		return false;
+	if (!*isnull)
+		*key = bs_make_key(array->maker, value);
+	return true;
 }
 
 /* ---- stored filters ---- */

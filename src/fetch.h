@@ -42,7 +42,7 @@ bs_call_site(FunctionCallInfo fcinfo)
 	return site;
 }
 
-/* The key maker of an argument, or of an array's elements. */
+/* The key maker of an argument. */
 static inline BsKeyMaker *
 bs_arg_key_maker(BsCallSite *site, FunctionCallInfo fcinfo, int argno)
 {
@@ -51,8 +51,17 @@ bs_arg_key_maker(BsCallSite *site, FunctionCallInfo fcinfo, int argno)
 	return site->maker;
 }
 
-extern BsKeyMaker *bs_element_key_maker(BsCallSite *site, FunctionCallInfo fcinfo,
-										const ArrayType *array);
+/* The keys of the array that is the second argument, one after the other. */
+typedef struct BsKeyArray
+{
+	BsKeyMaker *maker;
+	ArrayIterator elements;
+} BsKeyArray;
+
+extern BsKeyArray bs_key_array(BsCallSite *site, FunctionCallInfo fcinfo);
+
+/* False where there is no other; *isnull instead of a key for a NULL. */
+extern bool bs_next_key(BsKeyArray *array, BsKey *key, bool *isnull);
 
 /* A filter opened to be asked; only for the duration of a call. */
 typedef struct BsReader

@@ -3,9 +3,6 @@
  */
 #include "bloomset.h"
 
-#include "miscadmin.h"
-#include "utils/array.h"
-
 #include "fetch.h"
 #include "key.h"
 #include "layeredfilter.h"
@@ -100,10 +97,8 @@ Datum
 bs_add_all(PG_FUNCTION_ARGS)
 {
 	BsCallSite *site = bs_call_site(fcinfo);
-	BsKeyMaker *maker;
-	ArrayType *array;
-	ArrayIterator keys;
-	Datum value;
+	BsKeyArray keys;
+	BsKey key;
 	bool isnull;
 	BsReader reader;
 	BsProbe probe;
@@ -116,30 +111,25 @@ bs_add_all(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(1))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 
-	array = PG_GETARG_ARRAYTYPE_P(1);
-	maker = bs_element_key_maker(site, fcinfo, array);
-	keys = array_create_iterator(array, 0, NULL);
+	keys = bs_key_array(site, fcinfo);
 	bs_open(&reader, site, PG_GETARG_DATUM(0));
 	probe.at = get_time(fcinfo, reader.header, false);
 	is_set = bs_structure_of(reader.header)->is_set;
-	while (array_iterate(keys, &value, &isnull))
+	while (bs_next_key(&keys, &key, &isnull))
 	{
 		bool this_changed;
-		BsKey key;
 
-		CHECK_FOR_INTERRUPTS();
 		if (isnull)
 			continue;
-		key = bs_make_key(maker, value);
 		probe.hash = key.hash;
 		if (f == NULL)
 		{
-			if (bs_check_key_type(reader.header, &key, maker) && is_set &&
+			if (bs_check_key_type(reader.header, &key, keys.maker) && is_set &&
 				bs_reader_contains(&reader, &probe))
 				continue;
 			f = bs_reader_copy(&reader);
 		}
-		bs_adopt_key_type(f, &key, maker);
+		bs_adopt_key_type(f, &key, keys.maker);
 		f = bs_add_probe(f, &probe, &this_changed);
 		changed = changed || this_changed;
 	}
@@ -203,10 +193,8 @@ static Datum
 contains_some(FunctionCallInfo fcinfo, bool deciding)
 {
 	BsCallSite *site = bs_call_site(fcinfo);
-	BsKeyMaker *maker;
-	ArrayType *array;
-	ArrayIterator keys;
-	Datum value;
+	BsKeyArray keys;
+	BsKey key;
 	bool isnull;
 	bool saw_null = false;
 	BsReader reader;
@@ -214,25 +202,19 @@ contains_some(FunctionCallInfo fcinfo, bool deciding)
 
 	if (any_null(fcinfo))
 		PG_RETURN_NULL();
-	array = PG_GETARG_ARRAYTYPE_P(1);
-	maker = bs_element_key_maker(site, fcinfo, array);
-	keys = array_create_iterator(array, 0, NULL);
+	keys = bs_key_array(site, fcinfo);
 	bs_open(&reader, site, PG_GETARG_DATUM(0));
 	probe.at = get_time(fcinfo, reader.header, true);
-	while (array_iterate(keys, &value, &isnull))
+	while (bs_next_key(&keys, &key, &isnull))
 	{
-		BsKey key;
-
-		CHECK_FOR_INTERRUPTS();
 		if (isnull)
 		{
 			saw_null = true;
 			continue;
 		}
-		key = bs_make_key(maker, value);
 		probe.hash = key.hash;
 		if (answer(reader.header, &probe,
-				   bs_check_key_type(reader.header, &key, maker) &&
+				   bs_check_key_type(reader.header, &key, keys.maker) &&
 					   bs_reader_contains(&reader, &probe)) == deciding)
 			PG_RETURN_BOOL(deciding);
 	}

@@ -3,9 +3,6 @@
  */
 #include "bloomset.h"
 
-#include "miscadmin.h"
-#include "utils/array.h"
-
 #include "fetch.h"
 #include "key.h"
 
@@ -88,30 +85,19 @@ Datum
 bs_remove_all(PG_FUNCTION_ARGS)
 {
 	BsCallSite *site = bs_call_site(fcinfo);
-	BsKeyMaker *maker;
-	ArrayType *array;
-	ArrayIterator keys;
+	BsKeyArray keys;
 	Removal removal;
-	Datum value;
+	BsKey key;
 	bool isnull;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	if (PG_ARGISNULL(1))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-	array = PG_GETARG_ARRAYTYPE_P(1);
-	maker = bs_element_key_maker(site, fcinfo, array);
-	keys = array_create_iterator(array, 0, NULL);
+	keys = bs_key_array(site, fcinfo);
 	begin(&removal, fcinfo, site);
-	while (array_iterate(keys, &value, &isnull))
-	{
-		BsKey key;
-
-		CHECK_FOR_INTERRUPTS();
-		if (isnull)
-			continue;
-		key = bs_make_key(maker, value);
-		take_out(&removal, &key, maker);
-	}
+	while (bs_next_key(&keys, &key, &isnull))
+		if (!isnull)
+			take_out(&removal, &key, keys.maker);
 	return result(&removal, fcinfo);
 }
