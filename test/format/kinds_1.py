@@ -14,6 +14,7 @@ import os
 import struct
 import sys
 
+sys.dont_write_bytecode = True
 from format_1 import MASK, ROOT, Filter, fmix, layout, le, number, xxh3
 
 HOUR = 3600 * 10**6
