@@ -326,3 +326,55 @@ SELECT to_char(at, 'Dy HH24:00') AS hour, count(*) AS arrived,
        count(*) FILTER (WHERE bf_contains(f, word, '2026-01-02 23:59Z')) AS still_seen
 FROM (SELECT word, date_trunc('hour', at) AS at FROM arrivals) AS a, recent
 GROUP BY at HAVING at::time IN ('00:00', '08:00', '16:00', '23:00') ORDER BY a.at;
+
+\set ECHO none
+\echo
+\echo '=== 7. Filters that stay current, and a stream without repetitions ====='
+\echo
+\echo 'bf_track keeps filters of a column in rows of a kilobyte; triggers add what is'
+\echo 'written. bf_maybe asks them: "false" is certain.'
+\echo
+CREATE TABLE accounts (name text);
+INSERT INTO accounts SELECT word FROM words;
+\set ECHO queries
+\timing on
+CALL bf_track('accounts', 'name', n => 200000);
+
+INSERT INTO accounts VALUES ('bloomset');
+
+\timing off
+SELECT bf_maybe('accounts', 'name', 'bloomset') AS bloomset, bf_maybe('accounts', 'name', 'zebrafish') AS zebrafish;
+
+SELECT count(*) AS shards, round(sum(bf_count(f))) AS names, round(100 * avg(bf_fpp(f))::numeric, 2) AS percent
+FROM accounts_name_filter;
+
+\set ECHO none
+\echo 'More names than planned: larger filters, while others read and write.'
+\echo
+\set ECHO queries
+\timing on
+INSERT INTO accounts SELECT word FROM others;
+
+\timing off
+SELECT count(*) AS shards, round(sum(bf_count(f))) AS names, round(100 * avg(bf_fpp(f))::numeric, 2) AS percent
+FROM accounts_name_filter;
+
+\timing on
+CALL bf_rebuild('accounts', 'name', n => 1000000);
+
+\timing off
+SELECT count(*) AS shards, round(sum(bf_count(f))) AS names, round(100 * avg(bf_fpp(f))::numeric, 2) AS percent
+FROM accounts_name_filter;
+
+\set ECHO none
+\echo 'A stream of a million clicks by 200,000 visitors: the first click of each, exactly'
+\echo 'by sorting, and with bf_seen in one pass and 370 kB.'
+\echo
+CREATE UNLOGGED TABLE clicks AS
+SELECT i AS id, (random() * 200000)::int AS visitor FROM generate_series(1, 1000000) AS i;
+\set ECHO queries
+\timing on
+SELECT count(*) AS first_clicks FROM (SELECT DISTINCT ON (visitor) id FROM clicks ORDER BY visitor, id) AS c;
+
+SELECT count(*) AS first_clicks FROM (SELECT bf_seen(visitor, 200000, 0.001) OVER () AS seen FROM clicks) AS c WHERE NOT seen;
+\timing off
