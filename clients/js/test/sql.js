@@ -32,7 +32,7 @@ const SCALARS = {
   timestamp: key.timestamp,
   timestamptz: key.timestamptz,
   time: key.time,
-  '"char"': (text) => (text.startsWith('\\') ? key.char(parseInt(text.slice(1), 8)) : key.char(text)),
+  '"char"': key.char,
 };
 
 const RANGES = {
@@ -81,6 +81,7 @@ export function keyOf(sql) {
   if (/^-?\d+\.\d+$/.test(sql)) return key.numeric(sql);
   if (sql === 'true' || sql === 'false') return key.boolean(sql === 'true');
   if (/interval|timetz/.test(sql)) return undefined;
+  if ((match = /^\((-\d+)\)::"char"$/.exec(sql))) return key.char(256 + Number(match[1]));
   if (sql === "repeat('0123456789', 100)") return key.text('0123456789'.repeat(100));
   if ((match = /^bf_key\((.*)\)$/.exec(sql))) return keyOf(match[1]);
   if ((match = /^NULL::(\w+)$/.exec(sql))) return TYPES[match[1]];
