@@ -319,7 +319,6 @@ sub crash
 {
 	my ($node, $how, %option) = @_;
 	my $log = -s $node->logfile;
-	my $victim = $how eq 'backend' ? busy_backend($node) : undef;
 	my @pids = split /\n/, $node->safe_psql('postgres', q{SELECT pid FROM pg_stat_activity ORDER BY backend_type <> 'walwriter'});
 
 	if ($how eq 'immediate')
@@ -330,7 +329,7 @@ sub crash
 	}
 
 	# nothing writes WAL for the commits any more but they themselves
-	kill 'STOP', $pids[0] or die;
+	kill 'STOP', $pids[0] or die "there is no WAL writer to stop: $!";
 	usleep(200_000);
 	if ($how eq 'server')
 	{
@@ -339,7 +338,10 @@ sub crash
 		start_after_kill($node) unless $option{stay_down};
 		return;
 	}
-	kill 'KILL', $victim or die 'there is no backend to kill';
+	# it may end before it can be killed
+	my $killed;
+	for (1 .. 20) { last if $killed = kill 'KILL', busy_backend($node) }
+	die 'there is no backend to kill' unless $killed;
 	usleep(100_000);
 	kill 'CONT', $pids[0];
 	for (1 .. 600)
