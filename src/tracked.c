@@ -198,8 +198,9 @@ statement_sql(BsStatement statement, const char *table, Oid own_namespace)
 		case BS_CHANGE_KEYS:
 			return psprintf("UPDATE %s SET f = %s(%s(f, $4), $3)" OF_SHARD, table, add,
 							bs_own_name(own_namespace, "bf_remove_all"));
-		case BS_FIND_SHARD:
-			return psprintf("SELECT FROM %s" OF_SHARD, table);
+		case BS_FIND_KEYS:
+			return psprintf("SELECT FROM %s" OF_SHARD " AND %s(f, $3)", table,
+							bs_own_name(own_namespace, "bf_contains_all"));
 		case BS_READ_SHARD:
 			return psprintf("SELECT t.f FROM (SELECT generation, shards FROM %s"
 							" ORDER BY generation LIMIT 1) AS g, %s AS t"
@@ -217,10 +218,7 @@ prepare(BsStatement statement, const char *sql, Oid own_namespace)
 	Oid keys = get_array_type(key);
 	Oid of_shard[] = {INT4OID, INT4OID, keys, keys};
 	bool by_key = statement == BS_READ_SHARD;
-	int narguments = by_key						   ? 1
-					 : statement == BS_CHANGE_KEYS ? 4
-					 : statement == BS_ADD_KEYS	   ? 3
-												   : 2;
+	int narguments = by_key ? 1 : statement == BS_CHANGE_KEYS ? 4 : 3;
 	SPIPlanPtr plan =
 		SPI_prepare_cursor(sql, narguments, by_key ? &key : of_shard, CURSOR_OPT_GENERIC_PLAN);
 

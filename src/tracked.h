@@ -79,7 +79,7 @@ typedef enum BsStatement
 {
 	BS_ADD_KEYS,	/* ($1 generation, $2 shard, $3 bfkey[]) where they are not in */
 	BS_CHANGE_KEYS, /* ($1, $2, $3, $4 bfkey[] to be removed) */
-	BS_FIND_SHARD,	/* ($1, $2) */
+	BS_FIND_KEYS,	/* ($1, $2, $3 bfkey[]) the shard if it has all */
 	BS_READ_SHARD,	/* ($1 bfkey) the filter that the key belongs to */
 } BsStatement;
 
