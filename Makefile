@@ -37,7 +37,7 @@ OBJS = $(PURE) \
 # every version, and the ways from one to the next
 DATA = $(wildcard sql/$(EXTENSION)--*.sql)
 
-REGRESS = create key key_golden format_1 format_1_kinds key_pairs contains stored union io errors aggregate collect window seen maintain altered estimates planner privileges padding family counting cuckoo layered scalable shards partitions catalog
+REGRESS = create key key_golden format_1 format_1_kinds key_pairs contains stored union io errors aggregate collect window seen maintain maintain_ddl altered estimates planner privileges padding family counting cuckoo layered scalable shards partitions catalog
 REGRESS_OPTS = --inputdir=. --load-extension=bloomset
 ISOLATION = concurrent_add maintained
 ISOLATION_OPTS = --inputdir=test --load-extension=bloomset

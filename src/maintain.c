@@ -295,6 +295,21 @@ check_transition_tables(const TriggerData *trigger)
 				 errhint("Create it with REFERENCING OLD TABLE, NEW TABLE or both.")));
 }
 
+static int
+tracked_attnum(const Maintenance *m)
+{
+	Relation source = m->trigger->tg_relation;
+	int attnum = SPI_fnumber(RelationGetDescr(source), m->tracked->column);
+
+	if (attnum <= 0)
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
+						errmsg("tracked column \"%s\" of table \"%s\" does not exist",
+							   m->tracked->column, RelationGetRelationName(source)),
+						errhint("CALL bf_untrack with this name, and bf_track with the name that"
+								" the column has now.")));
+	return attnum;
+}
+
 /* After TRUNCATE, which waits for all writers: empty filters like those that were. */
 static void
 empty_filters(const Maintenance *m)
@@ -313,10 +328,12 @@ empty_filters(const Maintenance *m)
 	values[0] = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
 	if (!isnull && bs_kind_of_type(types[0], m->own_namespace))
 	{
+		Relation source = m->trigger->tg_relation;
 		const BsFilter *f = bs_fetch_once(values[0]);
+		BsFilter *empty = bs_new_filter(bs_structure_of(f), (int64) f->n, f->p, (int64) f->seed);
 
-		values[0] =
-			PointerGetDatum(bs_new_filter(bs_structure_of(f), (int64) f->n, f->p, (int64) f->seed));
+		empty->key_type = bs_column_key_type(source, tracked_attnum(m));
+		values[0] = PointerGetDatum(empty);
 		sql = psprintf("UPDATE %s SET f = $1 WHERE generation = %d", table, m->generation.number);
 		if (SPI_execute_with_args(sql, 1, types, values, NULL, false, 0) < 0)
 			elog(ERROR, "could not empty filters");
@@ -328,16 +345,10 @@ prepare_reading(Maintenance *m)
 {
 	Relation source = m->trigger->tg_relation;
 	Tuplestorestate *stores[] = {m->trigger->tg_oldtable, m->trigger->tg_newtable};
-	int attnum = SPI_fnumber(RelationGetDescr(source), m->tracked->column);
+	int attnum = tracked_attnum(m);
 	Form_pg_attribute attribute;
 	int64 nrows = 0;
 
-	if (attnum <= 0)
-		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
-						errmsg("tracked column \"%s\" of table \"%s\" does not exist",
-							   m->tracked->column, RelationGetRelationName(source)),
-						errhint("CALL bf_untrack with this name, and bf_track with the name that"
-								" the column has now.")));
 	attribute = TupleDescAttr(RelationGetDescr(source), attnum - 1);
 	m->column = (AttrNumber) attnum;
 	m->maker = bs_key_maker(attribute->atttypid, attribute->attcollation, CurrentMemoryContext);

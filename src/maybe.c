@@ -19,8 +19,18 @@ PG_FUNCTION_INFO_V1(bs_maybe_in);
 static void
 require_current(Relation source, Oid maintain, const char *column)
 {
+	static const struct
+	{
+		BsTriggerKind kind;
+		const char *detail;
+	} needed[] = {{BS_ON_INSERT, "No trigger adds the keys that INSERT brings."},
+				  {BS_ON_UPDATE, "No trigger adds the keys that UPDATE brings."}};
 	const TriggerDesc *triggers = source->trigdesc;
 
+	for (size_t i = 0; i < lengthof(needed); i++)
+		if (bs_find_trigger(source, maintain, column, needed[i].kind) == NULL)
+			bs_not_current(source, column, needed[i].detail);
+	bs_require_same_column(source, maintain, column);
 	for (int i = 0; i < triggers->numtriggers; i++)
 	{
 		const Trigger *trigger = &triggers->triggers[i];
@@ -35,6 +45,10 @@ require_current(Relation source, Oid maintain, const char *column)
 							trigger->tgname, RelationGetRelationName(source), column),
 					 errhint("CALL bf_rebuild, which enables it.")));
 	}
+	if (has_subclass(RelationGetRelid(source)) &&
+		find_inheritance_children(RelationGetRelid(source), NoLock) != NIL)
+		bs_not_current(source, column,
+					   "The table is inherited, and rows of its children are not in them.");
 	if (source->rd_rel->relispartition || has_superclass(RelationGetRelid(source)))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

@@ -14,11 +14,13 @@
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
+#include "commands/tablecmds.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
+#include "utils/syscache.h"
 
 #include "key.h"
 #include "tracked.h"
@@ -121,7 +123,8 @@ usual_shards(const BsStructure *structure, int64 n, double p)
 
 /* For n keys in all, in shards of the usual size where their number is not given. */
 static ShardPlan
-make_plan(const BsStructure *structure, int64 n, double p, const int32 *given_shards)
+make_plan(const BsStructure *structure, int64 n, double p, const int32 *given_shards,
+		  uint32 key_type)
 {
 	ShardPlan plan = {.structure = structure, .p = p};
 	int64 shards;
@@ -138,6 +141,8 @@ make_plan(const BsStructure *structure, int64 n, double p, const int32 *given_sh
 	plan.generation.shards = (int32) shards;
 	plan.n = divide_up(n, shards) + margin(p, shards);
 	plan.empty = bs_new_filter(structure, plan.n, p, 0);
+	/* to ask a shard that holds no key yet for one of another type is an error, too */
+	plan.empty->key_type = key_type;
 	return plan;
 }
 
@@ -261,12 +266,32 @@ static const struct
 	const char *label; /* in the trigger's name */
 	const char *transition_tables;
 	bool removes_only;
-} events[] = {
-	{"INSERT", "insert", "REFERENCING NEW TABLE AS bf_new", false},
-	{"UPDATE", "update", "REFERENCING OLD TABLE AS bf_old NEW TABLE AS bf_new", false},
-	{"DELETE", "delete", "REFERENCING OLD TABLE AS bf_old", true},
-	{"TRUNCATE", "truncate", "", false},
+} events[BS_TRIGGER_KINDS] = {
+	[BS_ON_INSERT] = {"INSERT", "insert", "REFERENCING NEW TABLE AS bf_new", false},
+	[BS_ON_UPDATE] = {"UPDATE", "update", "REFERENCING OLD TABLE AS bf_old NEW TABLE AS bf_new",
+					  false},
+	[BS_ON_DELETE] = {"DELETE", "delete", "REFERENCING OLD TABLE AS bf_old", true},
+	[BS_ON_TRUNCATE] = {"TRUNCATE", "truncate", "", false},
+	[BS_HOLDS_COLUMN] = {"UPDATE OF", "column", "", false},
 };
+
+/* One that no other trigger of the table has: names are cut to 63 bytes. */
+static char *
+new_trigger_name(Relation rel, const char *column, const char *label)
+{
+	char *name = makeObjectName("bf", column, label);
+	bool taken = true;
+
+	for (int number = 1; taken; number++)
+	{
+		taken = false;
+		for (int i = 0; rel->trigdesc && i < rel->trigdesc->numtriggers; i++)
+			taken = taken || strcmp(rel->trigdesc->triggers[i].tgname, name) == 0;
+		if (taken)
+			name = makeObjectName("bf", column, psprintf("%s%d", label, number));
+	}
+	return name;
+}
 
 static void
 drop_triggers(const Source *source, Relation rel, Oid maintain)
@@ -285,10 +310,13 @@ drop_triggers(const Source *source, Relation rel, Oid maintain)
 	bs_run(sql.data);
 }
 
-/* For one generation, or for two of which the second is being built. */
+/*
+ * For one generation, or for two of which the second is being built; in place of those
+ * that there are.
+ */
 static void
-create_triggers(const Source *source, const BsStructure *structure, int ngenerations,
-				const BsGeneration *generations)
+create_triggers(const Source *source, Relation rel, Oid maintain, const BsStructure *structure,
+				int ngenerations, const BsGeneration *generations)
 {
 	StringInfoData arguments;
 
@@ -298,17 +326,22 @@ create_triggers(const Source *source, const BsStructure *structure, int ngenerat
 	for (int i = 0; i < ngenerations; i++)
 		appendStringInfo(&arguments, ", '%d', '%d'", generations[i].number, generations[i].shards);
 
-	for (size_t i = 0; i < lengthof(events); i++)
+	for (int i = 0; i < BS_TRIGGER_KINDS; i++)
 	{
+		bool holds_column = i == BS_HOLDS_COLUMN;
+		const Trigger *former = bs_find_trigger(rel, maintain, source->column_name, i);
+
 		if (events[i].removes_only && structure->remove == NULL)
 			continue;
-		bs_run(
-			psprintf("CREATE %s TRIGGER %s AFTER %s ON %s %s FOR EACH STATEMENT"
-					 " EXECUTE FUNCTION %s(%s)",
-					 REPLACE_LOCK == AccessExclusiveLock ? "" : "OR REPLACE",
-					 quote_identifier(makeObjectName("bf", source->column_name, events[i].label)),
-					 events[i].event, source->name, events[i].transition_tables,
-					 bs_own_name(source->own_namespace, "bf_maintain"), arguments.data));
+		bs_run(psprintf(
+			"CREATE %s TRIGGER %s AFTER %s %s ON %s %s FOR EACH STATEMENT %s"
+			" EXECUTE FUNCTION %s(%s)",
+			former ? "OR REPLACE" : "",
+			quote_identifier(former ? former->tgname
+									: new_trigger_name(rel, source->column_name, events[i].label)),
+			events[i].event, holds_column ? source->column : "", source->name,
+			events[i].transition_tables, holds_column ? "WHEN (false)" : "",
+			bs_own_name(source->own_namespace, "bf_maintain"), arguments.data));
 	}
 }
 
@@ -318,7 +351,7 @@ replace_triggers(const Source *source, Relation rel, Oid maintain, const BsStruc
 {
 	if (REPLACE_LOCK == AccessExclusiveLock)
 		drop_triggers(source, rel, maintain);
-	create_triggers(source, structure, ngenerations, generations);
+	create_triggers(source, rel, maintain, structure, ngenerations, generations);
 }
 
 /* ---- what the procedures have in common ---- */
@@ -363,17 +396,23 @@ open_source(Oid relid, LOCKMODE lock)
 	return rel;
 }
 
+static void
+name_source(Source *source, Relation rel)
+{
+	source->name = bs_beside(rel, RelationGetRelationName(rel));
+	source->table = bs_beside(rel, source->table_name);
+}
+
 /* The names are copied, as those of triggers and caches may go. */
 static Source
 make_source(FunctionCallInfo fcinfo, Relation rel, const char *column, const char *table)
 {
 	Source source = {.own_namespace = bs_own_namespace(fcinfo), .relid = RelationGetRelid(rel)};
 
-	source.name = bs_beside(rel, RelationGetRelationName(rel));
 	source.column_name = pstrdup(column);
 	source.column = quote_identifier(source.column_name);
 	source.table_name = pstrdup(table);
-	source.table = bs_beside(rel, source.table_name);
+	name_source(&source, rel);
 	return source;
 }
 
@@ -383,6 +422,31 @@ cannot_track(Relation rel, const char *detail)
 	ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					errmsg("filters of \"%s\" cannot be maintained", RelationGetRelationName(rel)),
 					errdetail_internal("%s", detail)));
+}
+
+static Oid
+owner_of(Oid relid)
+{
+	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Oid owner = InvalidOid;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+		ReleaseSysCache(tuple);
+	}
+	return owner;
+}
+
+/* Whoever made the triggers has named the table, and the caller may be a superuser. */
+static void
+require_same_owner(Relation rel, Oid table)
+{
+	if (OidIsValid(table) && owner_of(table) != rel->rd_rel->relowner)
+		ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+						errmsg("table \"%s\" does not belong to the owner of table \"%s\"",
+							   get_rel_name(table), RelationGetRelationName(rel)),
+						errhint("ALTER TABLE ... OWNER TO, if it is the one of the filters.")));
 }
 
 /* Statement triggers of a table must see all that is written to it. */
@@ -415,23 +479,25 @@ require_no_subscription(Relation rel)
 						  " triggers. Track it where it is published, and replicate its filters.");
 }
 
-static void
+/* The type of its keys. */
+static uint32
 require_column(Relation rel, const char *column)
 {
 	int attnum = SPI_fnumber(RelationGetDescr(rel), column);
-	Form_pg_attribute attribute;
+	uint32 key_type;
 
 	if (attnum <= 0)
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
 						errmsg("column \"%s\" of table \"%s\" does not exist", column,
 							   RelationGetRelationName(rel))));
-	attribute = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
 	/* its errors are about types that cannot be keys */
-	(void) bs_key_maker(attribute->atttypid, attribute->attcollation, CurrentMemoryContext);
+	key_type = bs_column_key_type(rel, attnum);
 #if PG_VERSION_NUM >= 180000
-	if (attribute->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL)
+	if (TupleDescAttr(RelationGetDescr(rel), attnum - 1)->attgenerated ==
+		ATTRIBUTE_GENERATED_VIRTUAL)
 		cannot_track(rel, "The column is a virtual generated one, which triggers do not see.");
 #endif
+	return key_type;
 }
 
 /* ---- the procedures ---- */
@@ -448,6 +514,7 @@ bs_track(PG_FUNCTION_ARGS)
 	const BsStructure *structure;
 	const char *column;
 	int32 shards;
+	uint32 key_type;
 	Oid maintain;
 
 	for (size_t i = 0; i < lengthof(names); i++)
@@ -459,8 +526,10 @@ bs_track(PG_FUNCTION_ARGS)
 	/* writers wait until all is in place */
 	SPI_connect();
 	rel = open_source(PG_GETARG_OID(0), ShareRowExclusiveLock);
+	/* what a statement that has begun still writes would fire none of the triggers */
+	CheckTableNotInUse(rel, "CALL bf_track");
 	require_simple_table(rel);
-	require_column(rel, column);
+	key_type = require_column(rel, column);
 	require_no_subscription(rel);
 	source =
 		make_source(fcinfo, rel, column,
@@ -482,12 +551,12 @@ bs_track(PG_FUNCTION_ARGS)
 				 errhint("Use bloomfilter, countingfilter, cuckoofilter or scalablefilter.")));
 	shards = PG_ARGISNULL(4) ? 0 : PG_GETARG_INT32(4);
 	plan = make_plan(structure, PG_GETARG_INT64(2), PG_GETARG_FLOAT8(3),
-					 PG_ARGISNULL(4) ? NULL : &shards);
+					 PG_ARGISNULL(4) ? NULL : &shards, key_type);
 	plan.generation.number = 1;
 
 	create_table(&source, &plan);
 	insert_generation(&source, &plan, FROM_SOURCE);
-	create_triggers(&source, structure, 1, &plan.generation);
+	create_triggers(&source, rel, maintain, structure, 1, &plan.generation);
 	grant(&source);
 	relation_close(rel, NoLock);
 	SPI_finish();
@@ -509,6 +578,7 @@ bs_untrack(PG_FUNCTION_ARGS)
 	rel = open_source(PG_GETARG_OID(0), AccessExclusiveLock);
 	tracked = bs_tracked(bs_require_tracking(rel, maintain, NameStr(*PG_GETARG_NAME(1))));
 	source = make_source(fcinfo, rel, tracked.column, tracked.table);
+	require_same_owner(rel, get_relname_relid(source.table_name, RelationGetNamespace(rel)));
 	drop_triggers(&source, rel, maintain);
 	bs_run(psprintf("DROP TABLE IF EXISTS %s", source.table));
 	relation_close(rel, NoLock);
@@ -521,7 +591,7 @@ bs_untrack(PG_FUNCTION_ARGS)
 /* What there is; arguments that are not given are taken from it. */
 static ShardPlan
 plan_rebuild(FunctionCallInfo fcinfo, const Source *source, const BsTracked *tracked,
-			 const BsStructure *structure)
+			 const BsStructure *structure, uint32 key_type)
 {
 	BsGeneration now = tracked->generations[0];
 	int64 n = PG_ARGISNULL(2) ? 0 : PG_GETARG_INT64(2);
@@ -555,7 +625,7 @@ plan_rebuild(FunctionCallInfo fcinfo, const Source *source, const BsTracked *tra
 		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 						errmsg("no filter is left in table \"%s\"", source->table_name),
 						errhint("Give n and p to bf_rebuild.")));
-	plan = make_plan(structure, n, p, PG_ARGISNULL(4) ? NULL : &shards);
+	plan = make_plan(structure, n, p, PG_ARGISNULL(4) ? NULL : &shards, key_type);
 	plan.generation.number = tracked->generations[tracked->ngenerations - 1].number + 1;
 	return plan;
 }
@@ -583,6 +653,22 @@ commit(void)
 {
 	SPI_commit();
 	SPI_start_transaction();
+}
+
+/* Nothing was locked in between: the source may have got another name, or much else. */
+static Relation
+reopen_source(Source *source, const ShardPlan *plan, Oid maintain, LOCKMODE lock)
+{
+	Relation rel = open_source(source->relid, lock);
+	BsTracked tracked = bs_tracked(bs_require_tracking(rel, maintain, source->column_name));
+
+	if (tracked.ngenerations != 2 || tracked.generations[1].number != plan->generation.number)
+		superseded(source);
+	require_simple_table(rel);
+	bs_require_same_column(rel, maintain, source->column_name);
+	name_source(source, rel);
+	require_same_owner(rel, bs_table_of_filters(rel, &tracked));
+	return rel;
 }
 
 /* Adds what is in the source to the new generation, whose shards writers add to as well. */
@@ -638,11 +724,9 @@ fill_generation(const Source *source, const ShardPlan *plan)
  * nobody waits for somebody who waits for him.
  */
 static void
-rebuild_beside(const Source *source, const ShardPlan *plan, Relation rel, Oid maintain,
-			   BsGeneration old)
+rebuild_beside(Source *source, const ShardPlan *plan, Relation rel, Oid maintain, BsGeneration old)
 {
 	BsGeneration both[] = {old, plan->generation};
-	BsTracked tracked;
 
 	delete_others(source, old.number);
 	insert_generation(source, plan, EMPTY);
@@ -650,13 +734,12 @@ rebuild_beside(const Source *source, const ShardPlan *plan, Relation rel, Oid ma
 	relation_close(rel, NoLock);
 	commit();
 
+	rel = reopen_source(source, plan, maintain, AccessShareLock);
 	fill_generation(source, plan);
+	relation_close(rel, NoLock);
 	commit();
 
-	rel = open_source(source->relid, REPLACE_LOCK);
-	tracked = bs_tracked(bs_require_tracking(rel, maintain, source->column_name));
-	if (tracked.ngenerations != 2 || tracked.generations[1].number != plan->generation.number)
-		superseded(source);
+	rel = reopen_source(source, plan, maintain, REPLACE_LOCK);
 	replace_triggers(source, rel, maintain, plan->structure, 1, &plan->generation);
 	delete_others(source, plan->generation.number);
 	relation_close(rel, NoLock);
@@ -667,13 +750,14 @@ Datum
 bs_rebuild(PG_FUNCTION_ARGS)
 {
 	const CallContext *call = (const CallContext *) fcinfo->context;
-	bool atomic = call == NULL || !IsA(call, CallContext) || call->atomic;
+	bool atomic = call == NULL || !IsA(call, CallContext) || call->atomic || IsSubTransaction();
 	Oid maintain = bs_maintain_function(bs_own_namespace(fcinfo));
 	Relation rel;
 	BsTracked tracked;
 	Source source;
 	ShardPlan plan;
 	const BsStructure *structure;
+	uint32 key_type;
 
 	require_argument(fcinfo, 0, "source");
 	require_argument(fcinfo, 1, "column_name");
@@ -683,9 +767,10 @@ bs_rebuild(PG_FUNCTION_ARGS)
 	tracked = bs_tracked(bs_require_tracking(rel, maintain, NameStr(*PG_GETARG_NAME(1))));
 	source = make_source(fcinfo, rel, tracked.column, tracked.table);
 	require_simple_table(rel);
-	require_column(rel, source.column_name);
+	key_type = require_column(rel, source.column_name);
+	require_same_owner(rel, bs_table_of_filters(rel, &tracked));
 	structure = bs_kind_of_filters(bs_table_of_filters(rel, &tracked), source.own_namespace);
-	plan = plan_rebuild(fcinfo, &source, &tracked, structure);
+	plan = plan_rebuild(fcinfo, &source, &tracked, structure, key_type);
 
 	/* a key that is removed while the new filters do not have it yet could not be */
 	if (atomic || structure->remove)

@@ -5,6 +5,7 @@
 
 #include "access/xact.h"
 #include "catalog/pg_proc.h"
+#include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/hsearch.h"
@@ -12,6 +13,7 @@
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 
+#include "key.h"
 #include "tracked.h"
 
 /* ---- triggers ---- */
@@ -58,6 +60,66 @@ bs_is_tracking(const Trigger *trigger, Oid maintain, const char *column)
 {
 	return trigger->tgfoid == maintain && trigger->tgnargs > 0 &&
 		   strcmp(trigger->tgargs[0], column) == 0;
+}
+
+BsTriggerKind
+bs_trigger_kind(const Trigger *trigger)
+{
+	if (trigger->tgnattr > 0)
+		return BS_HOLDS_COLUMN;
+	if (TRIGGER_FOR_INSERT(trigger->tgtype))
+		return BS_ON_INSERT;
+	if (TRIGGER_FOR_UPDATE(trigger->tgtype))
+		return BS_ON_UPDATE;
+	return TRIGGER_FOR_DELETE(trigger->tgtype) ? BS_ON_DELETE : BS_ON_TRUNCATE;
+}
+
+const Trigger *
+bs_find_trigger(Relation source, Oid maintain, const char *column, BsTriggerKind kind)
+{
+	const TriggerDesc *triggers = source->trigdesc;
+
+	for (int i = 0; triggers && i < triggers->numtriggers; i++)
+	{
+		const Trigger *trigger = &triggers->triggers[i];
+
+		if (bs_is_tracking(trigger, maintain, column) && bs_trigger_kind(trigger) == kind)
+			return trigger;
+	}
+	return NULL;
+}
+
+void
+bs_not_current(Relation source, const char *column, const char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("filters of column \"%s\" of table \"%s\" are not current", column,
+					RelationGetRelationName(source)),
+			 errdetail_internal("%s", detail),
+			 errhint("CALL bf_rebuild, or bf_untrack where that is not possible any more.")));
+}
+
+/* The trigger goes with its column, and follows it when that is renamed. */
+void
+bs_require_same_column(Relation source, Oid maintain, const char *column)
+{
+	const Trigger *holds = bs_find_trigger(source, maintain, column, BS_HOLDS_COLUMN);
+
+	if (holds == NULL || SPI_fnumber(RelationGetDescr(source), column) != holds->tgattr[0])
+		bs_not_current(
+			source, column,
+			"The column of this name may be another one than that whose keys they have.");
+}
+
+uint32
+bs_column_key_type(Relation source, int attnum)
+{
+	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(source), attnum - 1);
+	BsKeyMaker *maker =
+		bs_key_maker(attribute->atttypid, attribute->attcollation, CurrentMemoryContext);
+
+	return maker->has_records ? BS_KEY_NONE : maker->key_type;
 }
 
 const Trigger *
@@ -181,6 +243,7 @@ typedef struct KeptPlan
 } KeptPlan;
 
 static HTAB *kept_plans;
+static List *forgotten; /* plans, freed at the end of the transaction */
 
 #define EQUALS " OPERATOR(pg_catalog.=) "
 #define OF_SHARD " WHERE generation" EQUALS "$1 AND shard" EQUALS "$2"
@@ -227,10 +290,28 @@ prepare(BsStatement statement, const char *sql, Oid own_namespace)
 	return plan;
 }
 
+/* A trigger of a table of filters may have it renamed while a plan of it runs. */
+static void
+free_forgotten(XactEvent event, void *argument)
+{
+	ListCell *cell;
+
+	(void) argument;
+	if (event != XACT_EVENT_COMMIT && event != XACT_EVENT_ABORT && event != XACT_EVENT_PREPARE)
+		return;
+	foreach (cell, forgotten)
+		SPI_freeplan(lfirst(cell));
+	list_free(forgotten);
+	forgotten = NIL;
+}
+
 static void
 forget(KeptPlan *kept)
 {
-	SPI_freeplan(kept->plan);
+	MemoryContext caller = MemoryContextSwitchTo(TopMemoryContext);
+
+	forgotten = lappend(forgotten, kept->plan);
+	MemoryContextSwitchTo(caller);
 	pfree(kept->sql);
 	hash_search(kept_plans, &kept->key, HASH_REMOVE, NULL);
 }
@@ -263,6 +344,7 @@ bs_statement(BsStatement statement, Oid table, Oid own_namespace)
 	{
 		HASHCTL control = {.keysize = sizeof(KeptKey), .entrysize = sizeof(KeptPlan)};
 
+		RegisterXactCallback(free_forgotten, NULL);
 		kept_plans = hash_create("bloomset statements", 16, &control, HASH_ELEM | HASH_BLOBS);
 	}
 	kept = hash_search(kept_plans, &key, HASH_FIND, NULL);

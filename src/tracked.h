@@ -52,6 +52,32 @@ extern Oid bs_maintain_function(Oid own_namespace);
 /* Whether a trigger is one of the column's. */
 extern bool bs_is_tracking(const Trigger *trigger, Oid maintain, const char *column);
 
+/* What the triggers of a column are there for. */
+typedef enum BsTriggerKind
+{
+	BS_ON_INSERT,
+	BS_ON_UPDATE,
+	BS_ON_DELETE,
+	BS_ON_TRUNCATE,
+	BS_HOLDS_COLUMN, /* never fires, but belongs to the column: UPDATE OF column WHEN (false) */
+} BsTriggerKind;
+#define BS_TRIGGER_KINDS 5
+
+extern BsTriggerKind bs_trigger_kind(const Trigger *trigger);
+
+/* The first one of a kind, or NULL. */
+extern const Trigger *bs_find_trigger(Relation source, Oid maintain, const char *column,
+									  BsTriggerKind kind);
+
+/* Error 55000 unless the column of this name is still the one whose keys the filters have. */
+extern void bs_require_same_column(Relation source, Oid maintain, const char *column);
+
+/* The key type of all keys of a column, BS_KEY_NONE where its type does not tell. */
+extern uint32 bs_column_key_type(Relation source, int attnum);
+
+/* Errors 55000: the filters are not current, and why. */
+pg_noreturn extern void bs_not_current(Relation source, const char *column, const char *detail);
+
 /* The first trigger that tracks the column: NULL, or error 42704. */
 extern const Trigger *bs_find_tracking(Relation source, Oid maintain, const char *column);
 extern const Trigger *bs_require_tracking(Relation source, Oid maintain, const char *column);
