@@ -187,6 +187,10 @@ SELECT bf_maybe('"Odd; schema"."Table ""of"" ''users''"', 'E-mail, "primary"', '
        bf_maybe('"Odd; schema"."Table ""of"" ''users''"', 'select', 4);
 CALL bf_rebuild('"Odd; schema"."Table ""of"" ''users''"', 'select', n => 1000);
 CALL bf_rebuild('"Odd; schema"."Table ""of"" ''users''"', 'E-mail, "primary"');
+BEGIN;
+TRUNCATE "Odd; schema"."Table ""of"" 'users'";
+SELECT bf_maybe('"Odd; schema"."Table ""of"" ''users''"', 'select', 3);
+ROLLBACK;
 RESET search_path;
 SELECT relname FROM pg_class WHERE relnamespace = '"Odd; schema"'::regnamespace AND relkind = 'r' ORDER BY relname COLLATE "C";
 -- schema and table get other names, and the extension another place

@@ -24,6 +24,16 @@ INSERT INTO src VALUES (4, 40);
 SELECT k, bf_maybe('src', 'k', k) FROM src ORDER BY k;
 SELECT tgname FROM pg_trigger WHERE tgrelid = 'src'::regclass ORDER BY tgname COLLATE "C";
 
+-- triggers that fire on replicas, too, go on to do so
+ALTER TABLE src ENABLE ALWAYS TRIGGER "Adds keys", ENABLE ALWAYS TRIGGER bf_k_update;
+CALL bf_rebuild('src', 'k');
+SET session_replication_role = replica;
+INSERT INTO src VALUES (44, 40);
+UPDATE src SET k = 55 WHERE k = 44;
+RESET session_replication_role;
+SELECT k, bf_maybe('src', 'k', k) FROM src WHERE k > 4;
+DELETE FROM src WHERE k > 4;
+
 -- two columns whose names are cut to one
 ALTER TABLE src ADD a23456789_123456789_123456789_123456789_123456789_123456789_1 int DEFAULT 7, ADD a23456789_123456789_123456789_123456789_123456789_123456789_2 int DEFAULT 8;
 CALL bf_track('src', 'a23456789_123456789_123456789_123456789_123456789_123456789_1', 100, filters => 'first');

@@ -235,7 +235,9 @@ collect_key(Maintenance *m, const BsKey *key, int32 shard, int delta, void *argu
 static void
 maintain_generation(Maintenance *m, int64 nrows)
 {
-	size_t limit = Max((size_t) maintenance_work_mem * 1024, 64 * 1024) / sizeof(Change);
+	size_t room = Max((size_t) maintenance_work_mem * 1024, 64 * 1024) / sizeof(Change);
+	/* the keys of a shard must fit into an array */
+	size_t limit = Min(room, MaxAllocSize / 2 / sizeof(BsKey));
 	int32 shards = m->generation.shards;
 	Range range = {0, shards};
 	int64 *counts = NULL;
@@ -315,8 +317,8 @@ static void
 empty_filters(const Maintenance *m)
 {
 	const char *table = bs_beside(m->trigger->tg_relation, m->tracked->table);
-	char *sql =
-		psprintf("SELECT f FROM %s WHERE generation = %d LIMIT 1", table, m->generation.number);
+	char *sql = psprintf("SELECT f FROM %s WHERE generation OPERATOR(pg_catalog.=) %d LIMIT 1",
+						 table, m->generation.number);
 	Oid types[1];
 	Datum values[1];
 	bool isnull;
@@ -334,7 +336,8 @@ empty_filters(const Maintenance *m)
 
 		empty->key_type = bs_column_key_type(source, tracked_attnum(m));
 		values[0] = PointerGetDatum(empty);
-		sql = psprintf("UPDATE %s SET f = $1 WHERE generation = %d", table, m->generation.number);
+		sql = psprintf("UPDATE %s SET f = $1 WHERE generation OPERATOR(pg_catalog.=) %d", table,
+					   m->generation.number);
 		if (SPI_execute_with_args(sql, 1, types, values, NULL, false, 0) < 0)
 			elog(ERROR, "could not empty filters");
 	}

@@ -308,6 +308,7 @@ drop_triggers(const Source *source, Relation rel, Oid maintain)
 							 source->name);
 	}
 	bs_run(sql.data);
+	CommandCounterIncrement();
 }
 
 /*
@@ -345,13 +346,54 @@ create_triggers(const Source *source, Relation rel, Oid maintain, const BsStruct
 	}
 }
 
+/* ENABLE ALWAYS, which a new trigger has not, is for replicas that are written to. */
+static bool
+fires_always(const Source *source, Relation rel, Oid maintain)
+{
+	for (int kind = 0; kind < BS_TRIGGER_KINDS; kind++)
+	{
+		const Trigger *trigger = bs_find_trigger(rel, maintain, source->column_name, kind);
+
+		if (trigger && trigger->tgenabled == TRIGGER_FIRES_ALWAYS)
+			return true;
+	}
+	return false;
+}
+
+/* ALTER TABLE wants the table closed. */
+static void
+close_and_fire_always(const Source *source, Relation rel, Oid maintain)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	CommandCounterIncrement(); /* to see the new triggers */
+	for (int kind = 0; kind < BS_TRIGGER_KINDS; kind++)
+	{
+		const Trigger *trigger = bs_find_trigger(rel, maintain, source->column_name, kind);
+
+		if (trigger)
+			appendStringInfo(&sql, "ALTER TABLE %s ENABLE ALWAYS TRIGGER %s;", source->name,
+							 quote_identifier(trigger->tgname));
+	}
+	relation_close(rel, NoLock);
+	bs_run(sql.data);
+}
+
+/* Closes the source. */
 static void
 replace_triggers(const Source *source, Relation rel, Oid maintain, const BsStructure *structure,
 				 int ngenerations, const BsGeneration *generations)
 {
+	bool always = fires_always(source, rel, maintain);
+
 	if (REPLACE_LOCK == AccessExclusiveLock)
 		drop_triggers(source, rel, maintain);
 	create_triggers(source, rel, maintain, structure, ngenerations, generations);
+	if (always)
+		close_and_fire_always(source, rel, maintain);
+	else
+		relation_close(rel, NoLock);
 }
 
 /* ---- what the procedures have in common ---- */
@@ -645,7 +687,6 @@ rebuild_at_once(const Source *source, const ShardPlan *plan, Relation rel, Oid m
 	insert_generation(source, plan, FROM_SOURCE);
 	replace_triggers(source, rel, maintain, plan->structure, 1, &plan->generation);
 	delete_others(source, plan->generation.number);
-	relation_close(rel, NoLock);
 }
 
 static void
@@ -731,7 +772,6 @@ rebuild_beside(Source *source, const ShardPlan *plan, Relation rel, Oid maintain
 	delete_others(source, old.number);
 	insert_generation(source, plan, EMPTY);
 	replace_triggers(source, rel, maintain, plan->structure, 2, both);
-	relation_close(rel, NoLock);
 	commit();
 
 	rel = reopen_source(source, plan, maintain, AccessShareLock);
@@ -742,7 +782,6 @@ rebuild_beside(Source *source, const ShardPlan *plan, Relation rel, Oid maintain
 	rel = reopen_source(source, plan, maintain, REPLACE_LOCK);
 	replace_triggers(source, rel, maintain, plan->structure, 1, &plan->generation);
 	delete_others(source, plan->generation.number);
-	relation_close(rel, NoLock);
 }
 
 /* bf_rebuild(source regclass, column_name name, n bigint, p float8, shards int) */
