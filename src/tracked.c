@@ -329,13 +329,24 @@ forget_dropped(void)
 			forget(kept);
 }
 
+/* Nothing need be locked yet: the table may have been dropped just now. */
+static const char *
+name_of_filters(Oid table)
+{
+	char *name = get_rel_name(table);
+	char *schema = get_namespace_name(get_rel_namespace(table));
+
+	if (name == NULL || schema == NULL)
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
+						errmsg("table of filters with OID %u does not exist", table)));
+	return quote_qualified_identifier(schema, name);
+}
+
 /* The text tells whether a table or schema has another name by now. */
 SPIPlanPtr
 bs_statement(BsStatement statement, Oid table, Oid own_namespace)
 {
-	const char *name = quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)),
-												  get_rel_name(table));
-	char *sql = statement_sql(statement, name, own_namespace);
+	char *sql = statement_sql(statement, name_of_filters(table), own_namespace);
 	KeptKey key = {table, statement};
 	KeptPlan *kept;
 	SPIPlanPtr plan;
