@@ -306,13 +306,6 @@ CALL bf_track(0::regclass, 'x', 10);
 CREATE TABLE later (x int);
 CALL bf_track('later', 'x', 10);
 INSERT INTO later VALUES (2);
-ALTER TABLE parts ATTACH PARTITION later FOR VALUES IN (2);
-SELECT bf_maybe('later', 'x', 2);
-ALTER TABLE parts DETACH PARTITION later;
-SELECT bf_maybe('later', 'x', 2);
-ALTER TABLE later INHERIT parent;
-SELECT bf_maybe('later', 'x', 2);
-ALTER TABLE later NO INHERIT parent;
 -- a trigger that is off
 ALTER TABLE later DISABLE TRIGGER bf_x_update;
 SELECT bf_maybe('later', 'x', 2);

@@ -61,6 +61,22 @@ SELECT bf_maybe('src', 'k', 9);
 CALL bf_rebuild('src', 'k');
 SELECT bf_maybe('src', 'k', 9), bf_maybe('src', 'k', 10);
 
+-- it cannot become a partition or a child, through whose parent it would be written
+CREATE TABLE parent (former int, k int);
+\set VERBOSITY sqlstate
+ALTER TABLE src INHERIT parent;
+DROP TABLE parent;
+CREATE TABLE parent (former int, k int) PARTITION BY LIST (k);
+ALTER TABLE parent ATTACH PARTITION src FOR VALUES IN (9);
+\set VERBOSITY default
+DROP TRIGGER bf_k_table ON src;
+ALTER TABLE parent ATTACH PARTITION src FOR VALUES IN (9);
+ALTER TABLE parent DETACH PARTITION src;
+DROP TABLE parent;
+SELECT bf_maybe('src', 'k', 9);
+CALL bf_rebuild('src', 'k');
+SELECT bf_maybe('src', 'k', 9);
+
 -- rows of children
 CREATE TABLE child () INHERITS (src);
 INSERT INTO child (k) VALUES (11);

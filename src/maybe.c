@@ -23,8 +23,10 @@ require_current(Relation source, Oid maintain, const char *column)
 	{
 		BsTriggerKind kind;
 		const char *detail;
-	} needed[] = {{BS_ON_INSERT, "No trigger adds the keys that INSERT brings."},
-				  {BS_ON_UPDATE, "No trigger adds the keys that UPDATE brings."}};
+	} needed[] = {
+		{BS_ON_INSERT, "No trigger adds the keys that INSERT brings."},
+		{BS_ON_UPDATE, "No trigger adds the keys that UPDATE brings."},
+		{BS_HOLDS_TABLE, "No trigger keeps the table from being written as a partition."}};
 	const TriggerDesc *triggers = source->trigdesc;
 
 	for (size_t i = 0; i < lengthof(needed); i++)
@@ -49,13 +51,6 @@ require_current(Relation source, Oid maintain, const char *column)
 		find_inheritance_children(RelationGetRelid(source), NoLock) != NIL)
 		bs_not_current(source, column,
 					   "The table is inherited, and rows of its children are not in them.");
-	if (source->rd_rel->relispartition || has_superclass(RelationGetRelid(source)))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("table \"%s\" has become a partition or inherits, so the filters of column"
-						" \"%s\" are not current",
-						RelationGetRelationName(source), column),
-				 errdetail("What is written through its parent fires no trigger of it.")));
 }
 
 static void

@@ -265,14 +265,17 @@ static const struct
 	const char *event;
 	const char *label; /* in the trigger's name */
 	const char *transition_tables;
+	const char *when;
 	bool removes_only;
 } events[BS_TRIGGER_KINDS] = {
-	[BS_ON_INSERT] = {"INSERT", "insert", "REFERENCING NEW TABLE AS bf_new", false},
+	[BS_ON_INSERT] = {"INSERT", "insert", "REFERENCING NEW TABLE AS bf_new", "STATEMENT", false},
 	[BS_ON_UPDATE] = {"UPDATE", "update", "REFERENCING OLD TABLE AS bf_old NEW TABLE AS bf_new",
-					  false},
-	[BS_ON_DELETE] = {"DELETE", "delete", "REFERENCING OLD TABLE AS bf_old", true},
-	[BS_ON_TRUNCATE] = {"TRUNCATE", "truncate", "", false},
-	[BS_HOLDS_COLUMN] = {"UPDATE OF", "column", "", false},
+					  "STATEMENT", false},
+	[BS_ON_DELETE] = {"DELETE", "delete", "REFERENCING OLD TABLE AS bf_old", "STATEMENT", true},
+	[BS_ON_TRUNCATE] = {"TRUNCATE", "truncate", "", "STATEMENT", false},
+	[BS_HOLDS_COLUMN] = {"UPDATE OF", "column", "", "STATEMENT WHEN (false)", false},
+	[BS_HOLDS_TABLE] = {"INSERT", "table", "REFERENCING NEW TABLE AS bf_new", "ROW WHEN (false)",
+						false},
 };
 
 /* One that no other trigger of the table has: names are cut to 63 bytes. */
@@ -329,20 +332,19 @@ create_triggers(const Source *source, Relation rel, Oid maintain, const BsStruct
 
 	for (int i = 0; i < BS_TRIGGER_KINDS; i++)
 	{
-		bool holds_column = i == BS_HOLDS_COLUMN;
 		const Trigger *former = bs_find_trigger(rel, maintain, source->column_name, i);
+		const char *name;
 
 		if (events[i].removes_only && structure->remove == NULL)
 			continue;
-		bs_run(psprintf(
-			"CREATE %s TRIGGER %s AFTER %s %s ON %s %s FOR EACH STATEMENT %s"
-			" EXECUTE FUNCTION %s(%s)",
-			former ? "OR REPLACE" : "",
-			quote_identifier(former ? former->tgname
-									: new_trigger_name(rel, source->column_name, events[i].label)),
-			events[i].event, holds_column ? source->column : "", source->name,
-			events[i].transition_tables, holds_column ? "WHEN (false)" : "",
-			bs_own_name(source->own_namespace, "bf_maintain"), arguments.data));
+		name =
+			former ? former->tgname : new_trigger_name(rel, source->column_name, events[i].label);
+		bs_run(psprintf("CREATE %s TRIGGER %s AFTER %s %s ON %s %s FOR EACH %s"
+						" EXECUTE FUNCTION %s(%s)",
+						former ? "OR REPLACE" : "", quote_identifier(name), events[i].event,
+						i == BS_HOLDS_COLUMN ? source->column : "", source->name,
+						events[i].transition_tables, events[i].when,
+						bs_own_name(source->own_namespace, "bf_maintain"), arguments.data));
 	}
 }
 

@@ -65,6 +65,8 @@ bs_is_tracking(const Trigger *trigger, Oid maintain, const char *column)
 BsTriggerKind
 bs_trigger_kind(const Trigger *trigger)
 {
+	if (TRIGGER_FOR_ROW(trigger->tgtype))
+		return BS_HOLDS_TABLE;
 	if (trigger->tgnattr > 0)
 		return BS_HOLDS_COLUMN;
 	if (TRIGGER_FOR_INSERT(trigger->tgtype))

@@ -60,8 +60,10 @@ typedef enum BsTriggerKind
 	BS_ON_DELETE,
 	BS_ON_TRUNCATE,
 	BS_HOLDS_COLUMN, /* never fires, but belongs to the column: UPDATE OF column WHEN (false) */
+	BS_HOLDS_TABLE,	 /* never fires, but a row trigger with a transition table is what keeps a
+					  * table from becoming a partition or a child */
 } BsTriggerKind;
-#define BS_TRIGGER_KINDS 5
+#define BS_TRIGGER_KINDS 6
 
 extern BsTriggerKind bs_trigger_kind(const Trigger *trigger);
 
