@@ -1272,12 +1272,12 @@ CREATE PROCEDURE bf_track(source regclass, column_name name, n bigint, p double 
     shards integer DEFAULT NULL, type regtype DEFAULT 'bloomfilter', filters name DEFAULT NULL)
 AS 'MODULE_PATHNAME', 'bs_track' LANGUAGE C;
 COMMENT ON PROCEDURE bf_track(regclass, name, bigint, double precision, integer, regtype, name) IS
-'creates a table of filters (source_column_filter, or as filters tells) for n distinct keys in all at rate p, fills it from the column and has triggers keep it current; shards of about 1 kB unless their number is given; errors 22004, 22023, 42710 (tracked already), 42501 (not the owner), 0A000 (partitioned, inherited, subscribed tables and such), 25001 (isolation level)';
+'creates a table of filters (source_column_filter, or as filters tells) for n distinct keys in all at rate p, fills it from the column and has triggers keep it current; shards of about 1 kB unless their number is given; errors 22004, 22023, 42710 (tracked already), 42501 (not the owner), 0A000 (partitioned, inherited, subscribed tables and such), 25001 (isolation level), 55006 (in use by the session)';
 
 CREATE PROCEDURE bf_untrack(source regclass, column_name name)
 AS 'MODULE_PATHNAME', 'bs_untrack' LANGUAGE C;
 COMMENT ON PROCEDURE bf_untrack(regclass, name) IS
-'undoes bf_track: drops the triggers and the table of filters; errors 42704 (not tracked), 42501 (not the owner)';
+'undoes bf_track: drops the triggers and the table of filters; errors 42704 (not tracked), 42501 (not the owner, or not that of the filters)';
 
 CREATE PROCEDURE bf_rebuild(source regclass, column_name name, n bigint DEFAULT NULL, p double precision DEFAULT NULL,
     shards integer DEFAULT NULL)
