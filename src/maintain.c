@@ -16,7 +16,6 @@
 #include "utils/tuplestore.h"
 
 #include "fetch.h"
-#include "key.h"
 #include "tracked.h"
 
 PG_FUNCTION_INFO_V1(bs_maintain);
@@ -37,11 +36,13 @@ typedef struct Maintenance
 	BsGeneration generation;
 	Oid table; /* of filters */
 	Oid own_namespace;
+	Oid key_type; /* bfkey */
 	bool removes; /* keys are taken out, too */
 	BsKeyMaker *maker;
 	AttrNumber column;
 	TupleTableSlot *slot;
 	MemoryContext per_row;
+	MemoryContext per_shard;
 	Change *changes;
 	size_t nchanges;
 	size_t room;
@@ -72,8 +73,6 @@ static ArrayType *
 balance(const Maintenance *m, size_t from, size_t to, int sign, int *count)
 {
 	Datum *keys = palloc_extended((to - from) * sizeof(Datum), MCXT_ALLOC_HUGE);
-	Oid type = bs_own_type(m->own_namespace, "bfkey");
-	ArrayType *array;
 	size_t next;
 
 	*count = 0;
@@ -89,19 +88,22 @@ balance(const Maintenance *m, size_t from, size_t to, int sign, int *count)
 		for (; delta > 0; delta--)
 			keys[(*count)++] = PointerGetDatum(&m->changes[i].key);
 	}
-	array = construct_array(keys, *count, type, sizeof(BsKey), false, 'd');
-	pfree(keys);
-	return array;
+	return construct_array(keys, *count, m->key_type, sizeof(BsKey), false, 'd');
 }
 
+/* The number of rows; a snapshot is for reading by another than the present one. */
 static uint64
-execute(const Maintenance *m, BsStatement statement, Datum *values)
+execute(const Maintenance *m, BsStatement statement, Datum *values, Snapshot snapshot)
 {
+	MemoryContext caller = CurrentMemoryContext;
 	SPIPlanPtr plan = bs_statement(statement, m->table, m->own_namespace);
-	int result = SPI_execute_plan(plan, values, NULL, false, 0);
+	int result =
+		SPI_execute_snapshot(plan, values, NULL, snapshot, InvalidSnapshot, false, true, 0);
 
 	if (result < 0)
 		elog(ERROR, "could not maintain filters: %s", SPI_result_code_string(result));
+	SPI_freetuptable(SPI_tuptable);
+	MemoryContextSwitchTo(caller); /* SPI leaves its own, which lasts for all shards */
 	return SPI_processed;
 }
 
@@ -112,44 +114,36 @@ execute(const Maintenance *m, BsStatement statement, Datum *values)
 static bool
 are_in(const Maintenance *m, Datum *values)
 {
-	Snapshot latest = InvalidSnapshot;
-	int result;
+	Snapshot latest = IsolationUsesXactSnapshot() ? GetLatestSnapshot() : InvalidSnapshot;
 
-	if (IsolationUsesXactSnapshot())
-		latest = GetLatestSnapshot();
-	result = SPI_execute_snapshot(bs_statement(BS_FIND_KEYS, m->table, m->own_namespace), values,
-								  NULL, latest, InvalidSnapshot, false, false, 1);
-	if (result < 0)
-		elog(ERROR, "could not look into filters: %s", SPI_result_code_string(result));
-	return SPI_processed > 0;
+	return execute(m, BS_FIND_KEYS, values, latest) > 0;
 }
 
 static void
 apply_to_shard(const Maintenance *m, size_t from, size_t to)
 {
 	int ncome;
-	int ngone;
-	ArrayType *come = balance(m, from, to, 1, &ncome);
-	ArrayType *gone = balance(m, from, to, -1, &ngone);
-	Datum values[] = {Int32GetDatum(m->generation.number), Int32GetDatum(m->changes[from].shard),
-					  PointerGetDatum(come), PointerGetDatum(gone)};
+	int ngone = 0;
+	Datum values[4] = {Int32GetDatum(m->generation.number), Int32GetDatum(m->changes[from].shard)};
 
+	values[2] = PointerGetDatum(balance(m, from, to, 1, &ncome));
 	if (m->removes)
 	{
-		if (ncome + ngone > 0 && execute(m, BS_CHANGE_KEYS, values) == 0)
+		values[3] = PointerGetDatum(balance(m, from, to, -1, &ngone));
+		if (ncome + ngone > 0 && execute(m, BS_CHANGE_KEYS, values, InvalidSnapshot) == 0)
 			bs_missing_shard(m->table);
 	}
 	/* without an effect where all keys are in: then no row is written */
-	else if (ncome > 0 && execute(m, BS_ADD_KEYS, values) == 0 && !are_in(m, values))
+	else if (ncome > 0 && execute(m, BS_ADD_KEYS, values, InvalidSnapshot) == 0 &&
+			 !are_in(m, values))
 		bs_missing_shard(m->table);
-	pfree(come);
-	pfree(gone);
 }
 
 /* In the order of shards, so that statements wait for each other, but never in a circle. */
 static void
 apply(Maintenance *m)
 {
+	MemoryContext caller = MemoryContextSwitchTo(m->per_shard);
 	size_t next;
 
 	qsort(m->changes, m->nchanges, sizeof(Change), compare_changes);
@@ -159,7 +153,9 @@ apply(Maintenance *m)
 			next++;
 		CHECK_FOR_INTERRUPTS();
 		apply_to_shard(m, i, next);
+		MemoryContextReset(m->per_shard);
 	}
+	MemoryContextSwitchTo(caller);
 	m->nchanges = 0;
 }
 
@@ -349,14 +345,15 @@ prepare_reading(Maintenance *m)
 	Relation source = m->trigger->tg_relation;
 	Tuplestorestate *stores[] = {m->trigger->tg_oldtable, m->trigger->tg_newtable};
 	int attnum = tracked_attnum(m);
-	Form_pg_attribute attribute;
 	int64 nrows = 0;
 
-	attribute = TupleDescAttr(RelationGetDescr(source), attnum - 1);
 	m->column = (AttrNumber) attnum;
-	m->maker = bs_key_maker(attribute->atttypid, attribute->attcollation, CurrentMemoryContext);
+	m->maker = bs_column_key_maker(source, attnum);
+	m->key_type = bs_own_type(m->own_namespace, "bfkey");
 	m->slot = MakeSingleTupleTableSlot(RelationGetDescr(source), &TTSOpsMinimalTuple);
 	m->per_row = AllocSetContextCreate(CurrentMemoryContext, "bloomset row", ALLOCSET_SMALL_SIZES);
+	m->per_shard =
+		AllocSetContextCreate(CurrentMemoryContext, "bloomset shard", ALLOCSET_DEFAULT_SIZES);
 	for (int i = 0; i < 2; i++)
 		if (stores[i])
 		{

@@ -9,7 +9,6 @@
 #include "utils/lsyscache.h"
 
 #include "fetch.h"
-#include "key.h"
 #include "tracked.h"
 
 PG_FUNCTION_INFO_V1(bs_maybe);
@@ -53,13 +52,6 @@ require_current(Relation source, Oid maintain, const char *column)
 					   "The table is inherited, and rows of its children are not in them.");
 }
 
-static void
-no_such_table(Oid table)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_TABLE), errmsg("table with OID %u does not exist", table)));
-}
-
 static Oid
 find_filters(Oid relation, const char *column, Oid own_namespace)
 {
@@ -69,8 +61,8 @@ find_filters(Oid relation, const char *column, Oid own_namespace)
 	Oid table;
 
 	if (source == NULL)
-		no_such_table(relation);
-	tracked = bs_tracked(bs_require_tracking(source, maintain, column));
+		bs_no_such_table(relation);
+	tracked = bs_require_tracking(source, maintain, column);
 	table = bs_table_of_filters(source, &tracked);
 	require_current(source, maintain, column);
 	relation_close(source, AccessShareLock);
@@ -127,7 +119,7 @@ bs_maybe_in(PG_FUNCTION_ARGS)
 	Oid table = PG_GETARG_OID(0);
 
 	if (get_rel_name(table) == NULL)
-		no_such_table(table);
+		bs_no_such_table(table);
 	(void) bs_kind_of_filters(table, own_namespace);
 	PG_RETURN_BOOL(ask(fcinfo, 1, table, own_namespace));
 }

@@ -22,7 +22,6 @@
 #include "utils/rls.h"
 #include "utils/syscache.h"
 
-#include "key.h"
 #include "tracked.h"
 
 PG_FUNCTION_INFO_V1(bs_track);
@@ -44,6 +43,7 @@ PG_FUNCTION_INFO_V1(bs_rebuild);
 typedef struct Source
 {
 	Oid own_namespace;
+	Oid maintain; /* the function bf_maintain */
 	Oid relid;
 	const char *name; /* fit for SQL, as the other two */
 	const char *column;
@@ -297,7 +297,7 @@ new_trigger_name(Relation rel, const char *column, const char *label)
 }
 
 static void
-drop_triggers(const Source *source, Relation rel, Oid maintain)
+drop_triggers(const Source *source, Relation rel)
 {
 	StringInfoData sql;
 
@@ -306,7 +306,7 @@ drop_triggers(const Source *source, Relation rel, Oid maintain)
 	{
 		const Trigger *trigger = &rel->trigdesc->triggers[i];
 
-		if (bs_is_tracking(trigger, maintain, source->column_name))
+		if (bs_is_tracking(trigger, source->maintain, source->column_name))
 			appendStringInfo(&sql, "DROP TRIGGER %s ON %s;", quote_identifier(trigger->tgname),
 							 source->name);
 	}
@@ -319,8 +319,8 @@ drop_triggers(const Source *source, Relation rel, Oid maintain)
  * that there are.
  */
 static void
-create_triggers(const Source *source, Relation rel, Oid maintain, const BsStructure *structure,
-				int ngenerations, const BsGeneration *generations)
+create_triggers(const Source *source, Relation rel, const BsStructure *structure, int ngenerations,
+				const BsGeneration *generations)
 {
 	StringInfoData arguments;
 
@@ -332,13 +332,14 @@ create_triggers(const Source *source, Relation rel, Oid maintain, const BsStruct
 
 	for (int i = 0; i < BS_TRIGGER_KINDS; i++)
 	{
-		const Trigger *former = bs_find_trigger(rel, maintain, source->column_name, i);
+		const Trigger *former = bs_find_trigger(rel, source->maintain, source->column_name, i);
 		const char *name;
 
 		if (events[i].removes_only && structure->remove == NULL)
 			continue;
-		name =
-			former ? former->tgname : new_trigger_name(rel, source->column_name, events[i].label);
+		/* a copy, as looking into catalogs can bring other triggers */
+		name = former ? pstrdup(former->tgname)
+					  : new_trigger_name(rel, source->column_name, events[i].label);
 		bs_run(psprintf("CREATE %s TRIGGER %s AFTER %s %s ON %s %s FOR EACH %s"
 						" EXECUTE FUNCTION %s(%s)",
 						former ? "OR REPLACE" : "", quote_identifier(name), events[i].event,
@@ -350,11 +351,11 @@ create_triggers(const Source *source, Relation rel, Oid maintain, const BsStruct
 
 /* ENABLE ALWAYS, which a new trigger has not, is for replicas that are written to. */
 static bool
-fires_always(const Source *source, Relation rel, Oid maintain)
+fires_always(const Source *source, Relation rel)
 {
 	for (int kind = 0; kind < BS_TRIGGER_KINDS; kind++)
 	{
-		const Trigger *trigger = bs_find_trigger(rel, maintain, source->column_name, kind);
+		const Trigger *trigger = bs_find_trigger(rel, source->maintain, source->column_name, kind);
 
 		if (trigger && trigger->tgenabled == TRIGGER_FIRES_ALWAYS)
 			return true;
@@ -364,7 +365,7 @@ fires_always(const Source *source, Relation rel, Oid maintain)
 
 /* ALTER TABLE wants the table closed. */
 static void
-close_and_fire_always(const Source *source, Relation rel, Oid maintain)
+close_and_fire_always(const Source *source, Relation rel)
 {
 	StringInfoData sql;
 
@@ -372,7 +373,7 @@ close_and_fire_always(const Source *source, Relation rel, Oid maintain)
 	CommandCounterIncrement(); /* to see the new triggers */
 	for (int kind = 0; kind < BS_TRIGGER_KINDS; kind++)
 	{
-		const Trigger *trigger = bs_find_trigger(rel, maintain, source->column_name, kind);
+		const Trigger *trigger = bs_find_trigger(rel, source->maintain, source->column_name, kind);
 
 		if (trigger)
 			appendStringInfo(&sql, "ALTER TABLE %s ENABLE ALWAYS TRIGGER %s;", source->name,
@@ -384,16 +385,16 @@ close_and_fire_always(const Source *source, Relation rel, Oid maintain)
 
 /* Closes the source. */
 static void
-replace_triggers(const Source *source, Relation rel, Oid maintain, const BsStructure *structure,
-				 int ngenerations, const BsGeneration *generations)
+replace_triggers(const Source *source, Relation rel, const BsStructure *structure, int ngenerations,
+				 const BsGeneration *generations)
 {
-	bool always = fires_always(source, rel, maintain);
+	bool always = fires_always(source, rel);
 
 	if (REPLACE_LOCK == AccessExclusiveLock)
-		drop_triggers(source, rel, maintain);
-	create_triggers(source, rel, maintain, structure, ngenerations, generations);
+		drop_triggers(source, rel);
+	create_triggers(source, rel, structure, ngenerations, generations);
 	if (always)
-		close_and_fire_always(source, rel, maintain);
+		close_and_fire_always(source, rel);
 	else
 		relation_close(rel, NoLock);
 }
@@ -425,8 +426,7 @@ open_source(Oid relid, LOCKMODE lock)
 	char *name = get_rel_name(relid);
 
 	if (name == NULL)
-		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
-						errmsg("table with OID %u does not exist", relid)));
+		bs_no_such_table(relid);
 #if PG_VERSION_NUM >= 160000
 	if (!object_ownercheck(RelationRelationId, relid, GetUserId()))
 #else
@@ -453,6 +453,7 @@ make_source(FunctionCallInfo fcinfo, Relation rel, const char *column, const cha
 {
 	Source source = {.own_namespace = bs_own_namespace(fcinfo), .relid = RelationGetRelid(rel)};
 
+	source.maintain = bs_maintain_function(source.own_namespace);
 	source.column_name = pstrdup(column);
 	source.column = quote_identifier(source.column_name);
 	source.table_name = pstrdup(table);
@@ -559,7 +560,6 @@ bs_track(PG_FUNCTION_ARGS)
 	const char *column;
 	int32 shards;
 	uint32 key_type;
-	Oid maintain;
 
 	for (size_t i = 0; i < lengthof(names); i++)
 		if (names[i])
@@ -579,8 +579,7 @@ bs_track(PG_FUNCTION_ARGS)
 		make_source(fcinfo, rel, column,
 					PG_ARGISNULL(6) ? makeObjectName(RelationGetRelationName(rel), column, "filter")
 									: NameStr(*PG_GETARG_NAME(6)));
-	maintain = bs_maintain_function(source.own_namespace);
-	if (bs_find_tracking(rel, maintain, column))
+	if (bs_find_trigger(rel, source.maintain, column, BS_TRIGGER_KINDS))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("column \"%s\" of table \"%s\" is tracked already", column,
@@ -600,7 +599,7 @@ bs_track(PG_FUNCTION_ARGS)
 
 	create_table(&source, &plan);
 	insert_generation(&source, &plan, FROM_SOURCE);
-	create_triggers(&source, rel, maintain, structure, 1, &plan.generation);
+	create_triggers(&source, rel, structure, 1, &plan.generation);
 	grant(&source);
 	relation_close(rel, NoLock);
 	SPI_finish();
@@ -620,10 +619,10 @@ bs_untrack(PG_FUNCTION_ARGS)
 	require_argument(fcinfo, 1, "column_name");
 	SPI_connect();
 	rel = open_source(PG_GETARG_OID(0), AccessExclusiveLock);
-	tracked = bs_tracked(bs_require_tracking(rel, maintain, NameStr(*PG_GETARG_NAME(1))));
+	tracked = bs_require_tracking(rel, maintain, NameStr(*PG_GETARG_NAME(1)));
 	source = make_source(fcinfo, rel, tracked.column, tracked.table);
 	require_same_owner(rel, get_relname_relid(source.table_name, RelationGetNamespace(rel)));
-	drop_triggers(&source, rel, maintain);
+	drop_triggers(&source, rel);
 	bs_run(psprintf("DROP TABLE IF EXISTS %s", source.table));
 	relation_close(rel, NoLock);
 	SPI_finish();
@@ -684,10 +683,10 @@ superseded(const Source *source)
 
 /* While writers wait; readers do not.  Closes the source, as the next one. */
 static void
-rebuild_at_once(const Source *source, const ShardPlan *plan, Relation rel, Oid maintain)
+rebuild_at_once(const Source *source, const ShardPlan *plan, Relation rel)
 {
 	insert_generation(source, plan, FROM_SOURCE);
-	replace_triggers(source, rel, maintain, plan->structure, 1, &plan->generation);
+	replace_triggers(source, rel, plan->structure, 1, &plan->generation);
 	delete_others(source, plan->generation.number);
 }
 
@@ -700,15 +699,15 @@ commit(void)
 
 /* Nothing was locked in between: the source may have got another name, or much else. */
 static Relation
-reopen_source(Source *source, const ShardPlan *plan, Oid maintain, LOCKMODE lock)
+reopen_source(Source *source, const ShardPlan *plan, LOCKMODE lock)
 {
 	Relation rel = open_source(source->relid, lock);
-	BsTracked tracked = bs_tracked(bs_require_tracking(rel, maintain, source->column_name));
+	BsTracked tracked = bs_require_tracking(rel, source->maintain, source->column_name);
 
 	if (tracked.ngenerations != 2 || tracked.generations[1].number != plan->generation.number)
 		superseded(source);
 	require_simple_table(rel);
-	bs_require_same_column(rel, maintain, source->column_name);
+	bs_require_same_column(rel, source->maintain, source->column_name);
 	name_source(source, rel);
 	require_same_owner(rel, bs_table_of_filters(rel, &tracked));
 	return rel;
@@ -767,22 +766,22 @@ fill_generation(const Source *source, const ShardPlan *plan)
  * nobody waits for somebody who waits for him.
  */
 static void
-rebuild_beside(Source *source, const ShardPlan *plan, Relation rel, Oid maintain, BsGeneration old)
+rebuild_beside(Source *source, const ShardPlan *plan, Relation rel, BsGeneration old)
 {
 	BsGeneration both[] = {old, plan->generation};
 
 	delete_others(source, old.number);
 	insert_generation(source, plan, EMPTY);
-	replace_triggers(source, rel, maintain, plan->structure, 2, both);
+	replace_triggers(source, rel, plan->structure, 2, both);
 	commit();
 
-	rel = reopen_source(source, plan, maintain, AccessShareLock);
+	rel = reopen_source(source, plan, AccessShareLock);
 	fill_generation(source, plan);
 	relation_close(rel, NoLock);
 	commit();
 
-	rel = reopen_source(source, plan, maintain, REPLACE_LOCK);
-	replace_triggers(source, rel, maintain, plan->structure, 1, &plan->generation);
+	rel = reopen_source(source, plan, REPLACE_LOCK);
+	replace_triggers(source, rel, plan->structure, 1, &plan->generation);
 	delete_others(source, plan->generation.number);
 }
 
@@ -799,25 +798,27 @@ bs_rebuild(PG_FUNCTION_ARGS)
 	ShardPlan plan;
 	const BsStructure *structure;
 	uint32 key_type;
+	Oid table;
 
 	require_argument(fcinfo, 0, "source");
 	require_argument(fcinfo, 1, "column_name");
 	require_fresh_snapshots();
 	SPI_connect_ext(atomic ? 0 : SPI_OPT_NONATOMIC);
 	rel = open_source(PG_GETARG_OID(0), REPLACE_LOCK);
-	tracked = bs_tracked(bs_require_tracking(rel, maintain, NameStr(*PG_GETARG_NAME(1))));
+	tracked = bs_require_tracking(rel, maintain, NameStr(*PG_GETARG_NAME(1)));
 	source = make_source(fcinfo, rel, tracked.column, tracked.table);
 	require_simple_table(rel);
 	key_type = require_column(rel, source.column_name);
-	require_same_owner(rel, bs_table_of_filters(rel, &tracked));
-	structure = bs_kind_of_filters(bs_table_of_filters(rel, &tracked), source.own_namespace);
+	table = bs_table_of_filters(rel, &tracked);
+	require_same_owner(rel, table);
+	structure = bs_kind_of_filters(table, source.own_namespace);
 	plan = plan_rebuild(fcinfo, &source, &tracked, structure, key_type);
 
 	/* a key that is removed while the new filters do not have it yet could not be */
 	if (atomic || structure->remove)
-		rebuild_at_once(&source, &plan, rel, maintain);
+		rebuild_at_once(&source, &plan, rel);
 	else
-		rebuild_beside(&source, &plan, rel, maintain, tracked.generations[0]);
+		rebuild_beside(&source, &plan, rel, tracked.generations[0]);
 	SPI_finish();
 	PG_RETURN_VOID();
 }

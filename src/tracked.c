@@ -13,7 +13,6 @@
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 
-#include "key.h"
 #include "tracked.h"
 
 /* ---- triggers ---- */
@@ -62,8 +61,8 @@ bs_is_tracking(const Trigger *trigger, Oid maintain, const char *column)
 		   strcmp(trigger->tgargs[0], column) == 0;
 }
 
-BsTriggerKind
-bs_trigger_kind(const Trigger *trigger)
+static BsTriggerKind
+kind_of_trigger(const Trigger *trigger)
 {
 	if (TRIGGER_FOR_ROW(trigger->tgtype))
 		return BS_HOLDS_TABLE;
@@ -85,7 +84,8 @@ bs_find_trigger(Relation source, Oid maintain, const char *column, BsTriggerKind
 	{
 		const Trigger *trigger = &triggers->triggers[i];
 
-		if (bs_is_tracking(trigger, maintain, column) && bs_trigger_kind(trigger) == kind)
+		if (bs_is_tracking(trigger, maintain, column) &&
+			(kind == BS_TRIGGER_KINDS || kind == kind_of_trigger(trigger)))
 			return trigger;
 	}
 	return NULL;
@@ -114,41 +114,43 @@ bs_require_same_column(Relation source, Oid maintain, const char *column)
 			"The column of this name may be another one than that whose keys they have.");
 }
 
+BsKeyMaker *
+bs_column_key_maker(Relation source, int attnum)
+{
+	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(source), attnum - 1);
+
+	return bs_key_maker(attribute->atttypid, attribute->attcollation, CurrentMemoryContext);
+}
+
 uint32
 bs_column_key_type(Relation source, int attnum)
 {
-	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(source), attnum - 1);
-	BsKeyMaker *maker =
-		bs_key_maker(attribute->atttypid, attribute->attcollation, CurrentMemoryContext);
+	const BsKeyMaker *maker = bs_column_key_maker(source, attnum);
 
 	return maker->has_records ? BS_KEY_NONE : maker->key_type;
 }
 
-const Trigger *
-bs_find_tracking(Relation source, Oid maintain, const char *column)
-{
-	const TriggerDesc *triggers = source->trigdesc;
-
-	for (int i = 0; triggers && i < triggers->numtriggers; i++)
-		if (bs_is_tracking(&triggers->triggers[i], maintain, column))
-			return &triggers->triggers[i];
-	return NULL;
-}
-
-const Trigger *
+BsTracked
 bs_require_tracking(Relation source, Oid maintain, const char *column)
 {
-	const Trigger *trigger = bs_find_tracking(source, maintain, column);
+	const Trigger *trigger = bs_find_trigger(source, maintain, column, BS_TRIGGER_KINDS);
 
 	if (trigger == NULL)
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT),
 						errmsg("column \"%s\" of table \"%s\" is not tracked", column,
 							   RelationGetRelationName(source)),
 						errhint("CALL bf_track to have filters of it maintained.")));
-	return trigger;
+	return bs_tracked(trigger);
 }
 
 /* ---- tables of filters ---- */
+
+void
+bs_no_such_table(Oid table)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_TABLE), errmsg("table with OID %u does not exist", table)));
+}
 
 Oid
 bs_table_of_filters(Relation source, const BsTracked *tracked)
@@ -339,8 +341,7 @@ name_of_filters(Oid table)
 	char *schema = get_namespace_name(get_rel_namespace(table));
 
 	if (name == NULL || schema == NULL)
-		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
-						errmsg("table of filters with OID %u does not exist", table)));
+		bs_no_such_table(table);
 	return quote_qualified_identifier(schema, name);
 }
 

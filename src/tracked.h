@@ -21,6 +21,8 @@
 #include "utils/rel.h"
 #include "utils/reltrigger.h"
 
+#include "key.h"
+
 typedef struct BsGeneration
 {
 	int32 number;
@@ -62,27 +64,30 @@ typedef enum BsTriggerKind
 	BS_HOLDS_COLUMN, /* never fires, but belongs to the column: UPDATE OF column WHEN (false) */
 	BS_HOLDS_TABLE,	 /* never fires, but a row trigger with a transition table is what keeps a
 					  * table from becoming a partition or a child */
+	BS_TRIGGER_KINDS
 } BsTriggerKind;
-#define BS_TRIGGER_KINDS 6
 
-extern BsTriggerKind bs_trigger_kind(const Trigger *trigger);
-
-/* The first one of a kind, or NULL. */
+/* The first one of a kind, or of any (BS_TRIGGER_KINDS); NULL if there is none. */
 extern const Trigger *bs_find_trigger(Relation source, Oid maintain, const char *column,
 									  BsTriggerKind kind);
 
 /* Error 55000 unless the column of this name is still the one whose keys the filters have. */
 extern void bs_require_same_column(Relation source, Oid maintain, const char *column);
 
-/* The key type of all keys of a column, BS_KEY_NONE where its type does not tell. */
+/* How a column's values become keys; errors are about types that cannot be keys. */
+extern BsKeyMaker *bs_column_key_maker(Relation source, int attnum);
+
+/* The key type of all of them, BS_KEY_NONE where the column's type does not tell. */
 extern uint32 bs_column_key_type(Relation source, int attnum);
 
 /* Errors 55000: the filters are not current, and why. */
 pg_noreturn extern void bs_not_current(Relation source, const char *column, const char *detail);
 
-/* The first trigger that tracks the column: NULL, or error 42704. */
-extern const Trigger *bs_find_tracking(Relation source, Oid maintain, const char *column);
-extern const Trigger *bs_require_tracking(Relation source, Oid maintain, const char *column);
+/* What the triggers of a column say; error 42704 if it is not tracked. */
+extern BsTracked bs_require_tracking(Relation source, Oid maintain, const char *column);
+
+/* Error 42P01. */
+pg_noreturn extern void bs_no_such_table(Oid table);
 
 /* The table of filters; error 42P01. */
 extern Oid bs_table_of_filters(Relation source, const BsTracked *tracked);

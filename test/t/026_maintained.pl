@@ -120,6 +120,26 @@ $node->safe_psql('postgres', "CALL bf_rebuild('src', 'k')");
 is($node->safe_psql('postgres', $generations), '1', 'the next one cleans up');
 is($node->safe_psql('postgres', "SELECT count(DISTINCT generation), (SELECT count(*) FROM src WHERE NOT bf_maybe('src', 'k', k)) FROM src_k_filter"), '1|0', 'and all keys are there');
 
+# ---- a statement that meets very many shards ----
+
+SKIP:
+{
+	skip 'no /proc', 1 unless -e '/proc/self/status';
+	my ($kb) = $node->safe_psql('postgres', q{
+		CREATE TABLE spread (k int);
+		CALL bf_track('spread', 'k', 1000000, shards => 40000);
+		INSERT INTO spread VALUES (0);
+		CREATE FUNCTION peak() RETURNS bigint LANGUAGE sql AS $$ SELECT substring(pg_read_file('/proc/self/status') FROM 'VmPeak:\s+(\d+)')::bigint $$;
+		CREATE TEMP TABLE before AS SELECT peak();
+		INSERT INTO spread SELECT generate_series(1, 100000);
+		INSERT INTO spread SELECT generate_series(1, 100000);
+		SELECT peak() - before.peak FROM before;
+		DROP TABLE spread, spread_k_filter;
+	});
+	# 2.4 MB of keys; a kilobyte kept for each shard would be 80 MB
+	cmp_ok($kb, '<', 50_000, "memory does not grow with the number of shards: $kb kB");
+}
+
 # ---- dump and restore ----
 
 my $folder = PostgreSQL::Test::Utils::tempdir();
