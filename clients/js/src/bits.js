@@ -17,53 +17,38 @@ export function spread(hash, mask) {
   return { hi: x.hi, lo: x.lo ^ x.hi };
 }
 
-/** A standard filter's bits somewhere in a larger array. */
-export class Bits {
+/** Blocks of bits, or of wider counters, somewhere in a larger array. */
+export class Blocks {
   /**
    * @param {Uint8Array} bytes
-   * @param {number} offset where the bits begin in them
-   * @param {{ k: number, blockBits: number, m: number }} size
+   * @param {number} offset where the blocks begin in them
+   * @param {{ k: number, blockBits: number, m: number }} size in positions
    * @param {U64} mask
+   * @param {1 | 4} [width] bits of a position
    */
-  constructor(bytes, offset, { k, blockBits, m }, mask) {
+  constructor(bytes, offset, { k, blockBits, m }, mask, width = 1) {
     this.bytes = bytes;
     this.offset = offset;
     this.k = k;
     this.blockBits = blockBits;
     this.blocks = m / blockBits;
     this.mask = mask;
+    this.width = width;
   }
 
-  /** @param {U64} hash */
+  /** Whether none of a key's positions is 0. @param {U64} hash */
   has(hash) {
-    const { bytes, k, blockBits } = this;
+    const { bytes, k, blockBits, width } = this;
+    const ones = (1 << width) - 1;
     const x = spread(hash, this.mask);
-    const start = this.offset + scale(x, this.blocks) * (blockBits / 8);
+    const start = this.offset + scale(x, this.blocks) * ((blockBits * width) / 8);
     let { hi, lo } = x;
     for (let i = 0; i < k; i++) {
       hi = (mulHigh(lo, STEP.lo) + Math.imul(hi, STEP.lo) + Math.imul(lo, STEP.hi)) | 0;
       lo = Math.imul(lo, STEP.lo);
       // a product below 2^48 and a division by a power of two: exact
-      const bit = Math.floor(((hi >>> 0) * blockBits) / 0x100000000);
-      if ((bytes[start + (bit >>> 3)] & (1 << (bit & 7))) === 0) return false;
-    }
-    return true;
-  }
-}
-
-/** The same with counters of four bits. */
-export class Counters extends Bits {
-  /** @param {U64} hash */
-  has(hash) {
-    const { bytes, k, blockBits } = this;
-    const x = spread(hash, this.mask);
-    const start = this.offset + scale(x, this.blocks) * (blockBits / 2);
-    let { hi, lo } = x;
-    for (let i = 0; i < k; i++) {
-      hi = (mulHigh(lo, STEP.lo) + Math.imul(hi, STEP.lo) + Math.imul(lo, STEP.hi)) | 0;
-      lo = Math.imul(lo, STEP.lo);
-      const counter = Math.floor(((hi >>> 0) * blockBits) / 0x100000000);
-      if (((bytes[start + (counter >>> 1)] >>> (counter & 1 ? 4 : 0)) & 15) === 0) return false;
+      const at = Math.floor(((hi >>> 0) * blockBits) / 0x100000000) * width;
+      if ((bytes[start + (at >>> 3)] & (ones << (at & 7))) === 0) return false;
     }
     return true;
   }

@@ -1,6 +1,6 @@
 // doc/format.md: whatever breaks one of its rules is refused, before anything is
 // allocated that is larger than the bytes themselves.
-import { Bits, Counters, seedMask } from './bits.js';
+import { Blocks, seedMask } from './bits.js';
 import { Cuckoo } from './cuckoo.js';
 import { FilterError } from './errors.js';
 import { checkKeyType } from './keytype.js';
@@ -95,24 +95,16 @@ function checkChecksum(bytes) {
   require(toBigInt(xxh3(bytes.subarray(0, end))) === stored, 'the checksum is wrong: the filter is damaged');
 }
 
-/** @param {Uint8Array} bytes @param {Header} h */
-function standard(bytes, h) {
-  checkBits(h, MOST_BITS);
-  checkReserved(h);
-  checkLength(bytes, h.m / 8);
-  checkChecksum(bytes);
-  checkEmpty(h, bytes.subarray(HEADER, -CHECKSUM));
-  return new Bits(bytes, HEADER, h, seedMask(h.seed));
-}
-
-/** @param {Uint8Array} bytes @param {Header} h */
-function counting(bytes, h) {
-  checkBits(h, 2 ** 30);
-  checkReserved(h);
-  checkLength(bytes, h.m / 2);
-  checkChecksum(bytes);
-  checkEmpty(h, bytes.subarray(HEADER, -CHECKSUM));
-  return new Counters(bytes, HEADER, h, seedMask(h.seed));
+/** Of bits or of counters. @param {1 | 4} width @returns {(bytes: Uint8Array, h: Header) => Blocks} */
+function ofBlocks(width) {
+  return (bytes, h) => {
+    checkBits(h, MOST_BITS / width);
+    checkReserved(h);
+    checkLength(bytes, (h.m * width) / 8);
+    checkChecksum(bytes);
+    checkEmpty(h, bytes.subarray(HEADER, -CHECKSUM));
+    return new Blocks(bytes, HEADER, h, seedMask(h.seed), width);
+  };
 }
 
 /** @param {Uint8Array} bytes @param {Header} h */
@@ -191,7 +183,7 @@ function scalable(bytes, h, view) {
   const mask = seedMask(h.seed);
   const layers = headers.map((layer) => {
     checkPadding(bytes, offset, layer.m);
-    const bits = new Bits(bytes, offset, layer, mask);
+    const bits = new Blocks(bytes, offset, layer, mask);
     offset += padded(layer.m);
     return bits;
   });
@@ -224,7 +216,7 @@ function layered(bytes, h, view) {
   const layers = spans.map((span, i) => {
     const offset = HEADER + 8 + 8 * present + i * stride;
     checkPadding(bytes, offset, h.m);
-    return { span, bits: new Bits(bytes, offset, h, mask) };
+    return { span, bits: new Blocks(bytes, offset, h, mask) };
   });
   checkEmpty(h, bytes.subarray(HEADER + 8 + 8 * present, -CHECKSUM));
   const forgotten = view.getBigUint64(HEADER, true);
@@ -245,7 +237,7 @@ export function parse(bytes) {
   const h = header(view, 0);
   checkHeader(h);
   checkKeyType(h.keyType);
-  const judge = /** @type {typeof scalable} */ ([undefined, standard, counting, cuckoo, scalable, layered][h.structure]);
+  const judge = /** @type {typeof scalable} */ ([undefined, ofBlocks(1), ofBlocks(4), cuckoo, scalable, layered][h.structure]);
   return {
     kind: /** @type {string} */ (KINDS[h.structure]),
     keyType: h.keyType,

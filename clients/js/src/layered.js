@@ -11,7 +11,7 @@ function floorDiv(a, b) {
 
 export class Layers {
   /**
-   * @param {{ span: bigint, bits: import('./bits.js').Bits }[]} layers ascending
+   * @param {{ span: bigint, bits: import('./bits.js').Blocks }[]} layers ascending
    * @param {{ span: bigint, most: bigint, forgotten: bigint | undefined }} times
    */
   constructor(layers, { span, most, forgotten }) {

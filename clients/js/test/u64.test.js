@@ -1,7 +1,7 @@
 // Arithmetic in halves against BigInt.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Bits, Counters } from '../src/bits.js';
+import { Blocks } from '../src/bits.js';
 import { distance, scaleToFingerprint } from '../src/cuckoo.js';
 import { fmix, fromBigInt, mul, mulHigh, scale, toBigInt } from '../src/u64.js';
 import { Random } from './random.js';
@@ -61,8 +61,8 @@ test('the bits of a key, by the document in BigInt: each of them decides, no oth
       bits.add(Number(base + (((x >> 32n) * BigInt(blockBits)) >> 32n)));
     }
     const size = { k, blockBits, m: blockBits * Number(blocks) };
-    const filter = new Bits(new Uint8Array(size.m / 8), 0, size, fromBigInt(s));
-    const counters = new Counters(new Uint8Array(size.m / 2), 0, size, fromBigInt(s));
+    const filter = new Blocks(new Uint8Array(size.m / 8), 0, size, fromBigInt(s));
+    const counters = new Blocks(new Uint8Array(size.m / 2), 0, size, fromBigInt(s), 4);
     for (const bit of bits) {
       filter.bytes[bit >> 3] |= 1 << (bit & 7);
       counters.bytes[bit >> 1] |= 8 << (bit & 1 ? 4 : 0);
